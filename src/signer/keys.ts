@@ -110,7 +110,10 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
         "a key is active",
       );
       return get(name);
-    } catch (error) {
+    } catch (thrown) {
+      // The SDK wraps the signer's own failure, such as a key file that cannot be written.
+      const isOwn = thrown instanceof TssError && thrown.cause instanceof SignerError;
+      const error: unknown = isOwn ? thrown.cause : thrown;
       const reason = error instanceof TssError || error instanceof SignerError ? error.reason : "INTERNAL";
       log.info({ audit: "key", keyName: name, curve, outcome: reason }, "a key is not active");
       // The session cannot succeed any more. The name at the service keeps the next one from being charged twice.

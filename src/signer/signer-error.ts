@@ -64,8 +64,6 @@ export function wrongField(
  * secrets from them.
  */
 export function fromTssError(error: TssError, redact: Redact): SignerError {
-  // The signer's own failure within an action, such as a key file that cannot be written.
-  if (error.cause instanceof SignerError) return error.cause;
   const metadata = Object.fromEntries(
     Object.entries(error.metadata).map(([name, value]) => [redact(name), redact(value)]),
   );
@@ -84,7 +82,7 @@ function ownCode(reason: string): Code | undefined {
 }
 
 function codeOf(reason: string): Code {
-  const known = LOCAL_CODES[reason];
+  const known = LOCAL_CODES.get(reason);
   if (known !== undefined) return known;
   const kinds: Readonly<Record<string, ErrorKind>> = ERROR_CATALOGUE;
   const code = Object.hasOwn(kinds, reason) ? kinds[reason]?.code : undefined;
@@ -94,14 +92,14 @@ function codeOf(reason: string): Code {
 }
 
 /** The codes of the SDK's own reasons. The others mean that something does not match, so that a retry does not help. */
-const LOCAL_CODES: Readonly<Record<string, Code | undefined>> = {
-  TIMEOUT: Code.DeadlineExceeded,
-  ABORTED: Code.Unavailable,
-  UNREACHABLE: Code.Unavailable,
-  WRONG_URL: Code.Unavailable,
-  CHAIN_UNAVAILABLE: Code.Unavailable,
-  FULLNODES_DISAGREE: Code.Unavailable,
-  CODE_UNAVAILABLE: Code.Unavailable,
-  CRYPTO_FAILED: Code.Internal,
-  INTERNAL: Code.Internal,
-};
+const LOCAL_CODES: ReadonlyMap<string, Code> = new Map([
+  ["TIMEOUT", Code.DeadlineExceeded],
+  ["ABORTED", Code.Unavailable],
+  ["UNREACHABLE", Code.Unavailable],
+  ["WRONG_URL", Code.Unavailable],
+  ["CHAIN_UNAVAILABLE", Code.Unavailable],
+  ["FULLNODES_DISAGREE", Code.Unavailable],
+  ["CODE_UNAVAILABLE", Code.Unavailable],
+  ["CRYPTO_FAILED", Code.Internal],
+  ["INTERNAL", Code.Internal],
+]);

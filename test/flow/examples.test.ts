@@ -22,6 +22,7 @@ import { runExample } from "../support/repository/run-example.ts";
 import { ROOT } from "../support/repository/source-files.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { signerFolder, startSignerProcess } from "../support/signer/signer-process.ts";
 
 const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
 const ECDSA_NAMES = {
@@ -242,22 +243,45 @@ describe("the example", () => {
   });
 
   it.skipIf(python === undefined)(
+    "python-signer prints a key and its signatures, over REST and over gRPC",
+    async () => {
+      const files = await signerFolder();
+      const signer = await startSignerProcess(files.environment(service.access));
+      try {
+        const printed: string[] = [];
+        await inFolder(async (folder) => {
+          await generatePython(folder);
+          for (const name of ["main.py", "with_grpc.py"]) {
+            const program = script(`python-signer/${name}`);
+            const variables = {
+              PYTHONPATH: path.join(folder, "client/python"),
+              SIGNER_SOCKET: files.socket,
+            };
+            const { code, out, err } = await runProgram(python!, [program], "", variables, PATIENT);
+            expect({ name, code, err }).toEqual({ name, code: 0, err: "" });
+            printed.push(out.toString());
+          }
+        });
+        const keys = printed.map((text) => /^key ([0-9a-f]{64})$/m.exec(text)?.[1] ?? "");
+        expect(keys[0]).toBe(keys[1]);
+        const publicKey = Buffer.from(keys[0]!, "hex");
+        for (const [at, text] of ["pay 5 to alice", "pay 5 to bob"].entries()) {
+          const [, hex = ""] = /^signature ([0-9a-f]{128})$/m.exec(printed[at]!) ?? [];
+          const [message, signature] = [new TextEncoder().encode(text), Buffer.from(hex, "hex")];
+          expect(isValidSignature({ ...EDDSA, publicKey, message, signature })).toBe(true);
+        }
+      } finally {
+        await signer.stop();
+        files.remove();
+      }
+    },
+  );
+
+  it.skipIf(python === undefined)(
     "grpc-python prints what was signed, from stubs that it generates",
     async () => {
       const printed = await inFolder(async (folder) => {
-        const buf = path.join(ROOT, "node_modules/.bin/buf");
-        const template = path.join(ROOT, "buf.gen.python.yaml");
-        const generated = await runProgram(
-          buf,
-          ["generate", "--template", template, "-o", folder],
-          "",
-          {},
-          {
-            ...PATIENT,
-            folder: ROOT,
-          },
-        );
-        expect({ code: generated.code, err: generated.err }).toEqual({ code: 0, err: "" });
+        await generatePython(folder);
         const environment = { PYTHONPATH: path.join(folder, "client/python") };
         const { code, out, err } = await runProgram(
           python!,
@@ -291,6 +315,14 @@ async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Generates the Python client of the contracts, as the examples say. */
+async function generatePython(folder: string): Promise<void> {
+  const buf = path.join(ROOT, "node_modules/.bin/buf");
+  const argv = ["generate", "--template", path.join(ROOT, "buf.gen.python.yaml"), "-o", folder];
+  const { code, err } = await runProgram(buf, argv, "", {}, { ...PATIENT, folder: ROOT });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
 }
 
 /** A Python with grpc, if protoc and gRPC's plugin are also installed. */

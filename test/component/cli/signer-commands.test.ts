@@ -1,0 +1,110 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFileKeyStore } from "../../../src/signer/store/file-key-store.ts";
+import { printed, runCli } from "./run-cli.ts";
+
+const PASSPHRASE = "correct horse battery staple";
+let folder: string;
+let environment: Record<string, string>;
+const at = (name: string) => path.join(folder, name);
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "tss-signer-cli-"));
+  writeFileSync(at("passphrase"), `${PASSPHRASE}\n`, { mode: 0o600 });
+  environment = {
+    SIGNER_STORE: at("data/keys"),
+    SIGNER_PASSPHRASE_FILE: at("passphrase"),
+    LOG_LEVEL: "silent",
+  };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("tss signer", () => {
+  it("creates a key file, says that its loss is final, and never overwrites it", async () => {
+    const { exitCode, out, err } = await runCli(["signer", "create"], environment);
+    expect([exitCode, out]).toEqual([0, `created ${at("data/keys")}, without keys`]);
+    expect(err).toContain("lost for good");
+    expect(statSync(at("data/keys")).mode & 0o777).toBe(0o600);
+    const content = readFileSync(at("data/keys"));
+    expect(await runCli(["signer", "create"], environment)).toMatchObject({ exitCode: 1 });
+    expect(readFileSync(at("data/keys"))).toEqual(content);
+  });
+
+  it("makes a backup while the signer has the file open, and restores it where there is none", async () => {
+    await printed(["signer", "create"], environment);
+    const store = await openFileKeyStore(at("data/keys"), PASSPHRASE);
+    const key = { name: "a", curve: "ED25519", seed: new Uint8Array(32).fill(9), createTimeMs: 0 } as const;
+    await store.add({ ...key, progress: { kind: "creating" } });
+    expect(await printed(["signer", "backup", "--out", at("copy")], environment)).toContain("with 1 key(s)");
+    await store.close();
+    expect(statSync(at("copy")).mode & 0o777).toBe(0o600);
+    const restore = ["signer", "restore", "--from", at("copy")];
+    expect(await runCli(restore, environment)).toMatchObject({ exitCode: 1 });
+    rmSync(at("data"), { recursive: true });
+    await printed(restore, environment);
+    const restored = await openFileKeyStore(at("data/keys"), PASSPHRASE);
+    expect(restored.find("a")?.seed).toEqual(new Uint8Array(32).fill(9));
+    await restored.close();
+  });
+
+  it("copies no damaged file", async () => {
+    await printed(["signer", "create"], environment);
+    const content = readFileSync(at("data/keys"));
+    content[content.length - 1]! ^= 1;
+    writeFileSync(at("data/keys"), content);
+    const { exitCode, err } = await runCli(["signer", "backup", "--out", at("copy")], environment);
+    expect([exitCode, err]).toEqual([1, expect.stringContaining("the file was changed")]);
+    expect(existsSync(at("copy"))).toBe(false);
+  });
+
+  it("asks for the passphrase twice if it makes a file, and shows it nowhere", async () => {
+    const { SIGNER_PASSPHRASE_FILE: _, ...asking } = environment;
+    const run = await runCli(["signer", "create"], asking, undefined, PASSPHRASE);
+    expect(run.exitCode).toBe(0);
+    expect(run.out + run.err).not.toContain(PASSPHRASE);
+    const wrong = await runCli(
+      ["signer", "backup", "--out", at("copy")],
+      asking,
+      undefined,
+      "another passphrase",
+    );
+    expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining("the passphrase is wrong")]);
+  });
+
+  it.each(["create", "backup", "restore", "serve"])(
+    "%s refuses a file of the passphrase that others may read",
+    async (verb) => {
+      const service = { SIGNER_SERVICE_URL: "http://127.0.0.1:1", SIGNER_NETWORK: "localnet" };
+      writeFileSync(at("api-key"), "tss_local_0123456789abcdef", { mode: 0o600 });
+      chmodSync(at("passphrase"), 0o644);
+      const options = { backup: ["--out", at("copy")], restore: ["--from", at("copy")] }[verb] ?? [];
+      const { exitCode, err } = await runCli(["signer", verb, ...options], {
+        ...environment,
+        ...service,
+        SIGNER_API_KEY_FILE: at("api-key"),
+        SIGNER_SOCKET: at("sock"),
+      });
+      expect([exitCode, err]).toEqual([
+        1,
+        expect.stringContaining("others may read the file of the passphrase"),
+      ]);
+      expect(err).not.toContain(PASSPHRASE);
+    },
+  );
+
+  it("serve refuses a token that could be guessed, and does not quote it", async () => {
+    writeFileSync(at("token"), "short-token", { mode: 0o600 });
+    writeFileSync(at("api-key"), "tss_local_0123456789abcdef", { mode: 0o600 });
+    const { exitCode, err } = await runCli(["signer", "serve"], {
+      ...environment,
+      SIGNER_PORT: "0",
+      SIGNER_TOKEN_FILE: at("token"),
+      SIGNER_SERVICE_URL: "http://127.0.0.1:1",
+      SIGNER_NETWORK: "localnet",
+      SIGNER_API_KEY_FILE: at("api-key"),
+    });
+    expect([exitCode, err]).toEqual([1, expect.stringContaining("must have 32 or more")]);
+    expect(err).not.toContain("short-token");
+  });
+});

@@ -1,0 +1,235 @@
+import { describe, expect, it } from "vitest";
+import { type OnboardResult, TssError } from "../../../src/client/sdk/index.ts";
+import { createKeys } from "../../../src/signer/keys.ts";
+import type { KeyProgress, KeyStore, StoredKey } from "../../../src/signer/store/key-store.ts";
+import { createLatch } from "../../component/transport/fake-services.ts";
+import { silentLog } from "../../support/silent-log.ts";
+
+const DWALLET = `0x${"ab".repeat(32)}`;
+const made = {
+  dwallet: { id: DWALLET, curve: "ED25519" },
+  publicKeyHex: "aa",
+  sessionDigestHex: "bb",
+  userSecretKeyShareHex: "5ec4e7",
+} as OnboardResult;
+const active = {
+  kind: "active",
+  dwallet: { dwalletId: DWALLET, publicKeyHex: "aa", sessionDigestHex: "bb" },
+};
+
+describe("a key", () => {
+  it("is submitted only after its seed is written, and after each resume token is", async () => {
+    const events: string[] = [];
+    const store = memoryStore({ onWritten: (event) => events.push(event) });
+    const keys = keysOf(store, async (args, { onResumeToken }) => {
+      expect(store.find("a")?.seed).toEqual(args.seed);
+      events.push("begun");
+      await onResumeToken("token 1");
+      events.push("submitted");
+      return made;
+    });
+    const key = await keys.create("a", "ED25519");
+    expect(events).toEqual(["added", "begun", "token 1", "submitted", "active"]);
+    expect(key.progress).toEqual(active);
+    expect(JSON.stringify([...store.list()])).not.toContain("5ec4e7");
+  });
+
+  it("is not submitted if its seed or a token cannot be written", async () => {
+    let callCount = 0;
+    const full = memoryStore({
+      onWritten() {
+        throw new Error("ENOSPC");
+      },
+    });
+    const create = async () => {
+      callCount++;
+      return made;
+    };
+    await expect(keysOf(full, create).create("a", "ED25519")).rejects.toMatchObject({
+      reason: "STORE_UNAVAILABLE",
+    });
+    expect(callCount).toBe(0);
+    const later = memoryStore({
+      onWritten(event) {
+        if (event === "token 1") throw new Error("ENOSPC");
+      },
+    });
+    const keys = keysOf(later, async (_, { onResumeToken }) => {
+      await onResumeToken("token 1");
+      callCount++;
+      return made;
+    });
+    await expect(keys.create("a", "ED25519")).rejects.toMatchObject({ reason: "STORE_UNAVAILABLE" });
+    expect(callCount).toBe(0);
+  });
+
+  it("continues from its newest token, with the same seed", async () => {
+    const store = memoryStore();
+    const seeds: Uint8Array[] = [];
+    const tokens: (string | undefined)[] = [];
+    const keys = keysOf(store, async ({ seed }, { onResumeToken }, token) => {
+      seeds.push(Uint8Array.from(seed));
+      tokens.push(token);
+      if (tokens.length === 3) return made;
+      await onResumeToken(`token ${tokens.length}`);
+      throw new TssError("UNREACHABLE", "gone", { resumeToken: `token ${tokens.length}` });
+    });
+    for (const _ of [1, 2])
+      await expect(keys.create("a", "ED25519")).rejects.toMatchObject({ reason: "UNREACHABLE" });
+    expect((await keys.create("a", "ED25519")).progress).toEqual(active);
+    expect(tokens).toEqual([undefined, "token 1", "token 2"]);
+    expect(new Set(seeds.map(String)).size).toBe(1);
+  });
+
+  it("begins again with the same seed and name if its session has failed for good", async () => {
+    const store = memoryStore();
+    const tokens: (string | undefined)[] = [];
+    const keys = keysOf(store, async (_, { onResumeToken }, token) => {
+      tokens.push(token);
+      if (tokens.length === 2) return made;
+      await onResumeToken("token of a dead session");
+      throw new TssError("INSUFFICIENT_CREDIT", "no credit");
+    });
+    await expect(keys.create("a", "ED25519")).rejects.toMatchObject({ reason: "INSUFFICIENT_CREDIT" });
+    const { seed } = store.find("a")!;
+    expect((await keys.create("a", "ED25519")).seed).toEqual(seed);
+    expect(tokens).toEqual([undefined, undefined]);
+  });
+
+  it("has one onboarding for concurrent callers, and another curve is refused at once", async () => {
+    const latch = createLatch();
+    let callCount = 0;
+    const keys = keysOf(memoryStore(), async () => {
+      callCount++;
+      await latch.wait();
+      return made;
+    });
+    const both = [keys.create("a", "ED25519"), keys.create("a", "ED25519")];
+    await expect(keys.create("a", "SECP256K1")).rejects.toMatchObject({
+      reason: "KEY_CURVE_DIFFERS",
+      violations: [{ field: "curve" }],
+    });
+    await latch.entered;
+    expect(() => keys.getActive("a")).toThrow(expect.objectContaining({ reason: "KEY_NOT_ACTIVE" }));
+    latch.open();
+    const [first, second] = await Promise.all(both);
+    expect(first).toBe(second);
+    await keys.create("a", "ED25519");
+    expect(callCount).toBe(1);
+  });
+
+  it("of another seed at the service is refused by its name", async () => {
+    const keys = keysOf(memoryStore(), async () => {
+      throw new TssError("SHARE_UNVERIFIED", "another seed");
+    });
+    await expect(keys.create("a", "ED25519")).rejects.toMatchObject({
+      reason: "VALIDATION",
+      violations: [{ field: "name" }],
+    });
+  });
+
+  it("has a different seed from every other", async () => {
+    const store = memoryStore();
+    const keys = keysOf(store, async () => made);
+    for (const name of ["a", "b", "c"]) await keys.create(name, "ED25519");
+    expect(new Set(store.list().map(({ seed }) => String(seed))).size).toBe(3);
+  });
+});
+
+describe("the keys of a signer", () => {
+  it("are bounded, and an existing one is still returned", async () => {
+    const keys = keysOf(memoryStore(), async () => made, 2);
+    for (const name of ["a", "b", "a"]) await keys.create(name, "ED25519");
+    await expect(keys.create("c", "ED25519")).rejects.toMatchObject({
+      reason: "TOO_MANY_KEYS",
+      metadata: { maxCount: "2" },
+    });
+  });
+
+  it("have 8 onboardings at a time, and another one is refused before it has a seed", async () => {
+    const latch = createLatch();
+    const store = memoryStore();
+    const keys = keysOf(store, async () => {
+      await latch.wait();
+      return made;
+    });
+    const running = [1, 2, 3, 4, 5, 6, 7, 8].map((count) => keys.create(`key-${count}`, "ED25519"));
+    await latch.entered;
+    await expect(keys.create("ninth", "ED25519")).rejects.toMatchObject({ reason: "SIGNER_BUSY" });
+    expect(store.find("ninth")).toBeUndefined();
+    latch.open();
+    await Promise.all(running);
+    await keys.create("ninth", "ED25519");
+  });
+
+  it("end their onboardings when the signer stops, and keep the tokens", async () => {
+    const store = memoryStore();
+    const latch = createLatch();
+    const keys = keysOf(store, async (_, { onResumeToken, signal }) => {
+      await onResumeToken("token 1");
+      void latch.wait();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throw new TssError("ABORTED", "stopping", { resumeToken: "token 1" });
+    });
+    const creating = keys.create("a", "ED25519");
+    const refused = expect(creating).rejects.toMatchObject({ reason: "ABORTED" });
+    await latch.entered;
+    await keys.stop();
+    await refused;
+    expect(store.find("a")?.progress).toEqual({ kind: "creating", resumeToken: "token 1" });
+  });
+});
+
+interface Options {
+  readonly signal: AbortSignal;
+  readonly onResumeToken: (token: string) => Promise<void>;
+}
+
+type Onboard = (
+  args: { readonly seed: Uint8Array },
+  options: Options,
+  token: string | undefined,
+) => Promise<OnboardResult>;
+
+/** Keys whose client behaves like `onboard`. Like the SDK, it wraps errors that are not its own. */
+function keysOf(store: KeyStore, onboard: Onboard, maxCount?: number) {
+  const act = async (...args: Parameters<Onboard>) => {
+    try {
+      return await onboard(...args);
+    } catch (cause) {
+      throw cause instanceof TssError
+        ? cause
+        : new TssError("INTERNAL", "unexpected", { cause, resumeToken: "t" });
+    }
+  };
+  const client = {
+    getOrCreate: (args, options) => act(args, options as Options, undefined),
+    resume: async (token, args, options) => ({
+      kind: "onboard",
+      ...(await act(args as { seed: Uint8Array }, options as Options, token)),
+    }),
+  } satisfies Partial<Parameters<typeof createKeys>[0]["client"]>;
+  return createKeys({ store, client, log: silentLog, maxCount });
+}
+
+/** A store in memory that tells each write. */
+function memoryStore({ onWritten = () => {} }: { onWritten?: (event: string) => void } = {}): KeyStore {
+  const keys = new Map<string, StoredKey>();
+  const nameOf = (progress: KeyProgress) =>
+    progress.kind === "active" ? "active" : (progress.resumeToken ?? "reset");
+  return {
+    find: (name) => keys.get(name),
+    list: () => [...keys.values()],
+    async add(key) {
+      await Promise.resolve();
+      onWritten("added");
+      keys.set(key.name, key);
+    },
+    async setProgress(name, progress) {
+      await Promise.resolve();
+      onWritten(nameOf(progress));
+      keys.set(name, { ...keys.get(name)!, progress });
+    },
+    close: async () => {},
+  };
+}
