@@ -26,7 +26,10 @@ const OPTIONS = {
   json: flag("print JSON"),
 };
 /** Commands that use neither a database nor a service. */
-const ALONE = ["serve", "localnet", "localnet faucet", "demo", "config", "version", "recover"];
+const ALONE = [
+  ...["serve", "localnet", "localnet faucet", "demo", "config", "version", "recover"],
+  ...["signer create", "signer serve", "signer backup", "signer restore"],
+];
 // Help loads the modules of every command.
 beforeAll(() => runCli(["help"]), 60_000);
 
