@@ -136,7 +136,7 @@ interface KeysOptions {
   readonly now?: () => number;
 }
 
-/** The maximum number of keys. The whole file is written at each change, which takes about 50 ms for so many. */
+/** The maximum number of keys. Each change writes the whole file: for so many keys, 4 MB in about 0.2 s. */
 const MAX_KEYS = 10_000;
 /** The maximum number of onboardings at a time. */
 const MAX_ONBOARDINGS = 8;

@@ -121,6 +121,19 @@ describe("a key and its signatures", () => {
     expect(await refusalOf(other)).toEqual([Code.AlreadyExists, "KEY_CURVE_DIFFERS"]);
   });
 
+  it("are one signature and one charge for concurrent calls with one idempotency key", async () => {
+    const before = await charges();
+    const rpc = createRpcClient(Signer, onSocket("gRPC"));
+    const payload = { case: "raw" as const, value: { message: Buffer.from("once"), ...raw } };
+    const request = { name: "same", payload, idempotencyKey: "once" };
+    const made = await Promise.all([1, 2, 3].map(() => rpc.sign(request)));
+    expect(new Set(made.map(({ signature }) => hex(signature))).size).toBe(1);
+    expect(await charges()).toEqual({ ...before, sign: before.sign + 1 });
+    const other = { ...payload, value: { ...payload.value, message: Buffer.from("another") } };
+    const reused = rpc.sign({ ...request, payload: other });
+    expect(await refusalOf(reused)).toEqual([Code.AlreadyExists, "IDEMPOTENCY_KEY_REUSED"]);
+  });
+
   it("are Ethereum's: a message, typed data and a transaction, which ethers accepts", async () => {
     const rpc = createRpcClient(Signer, onSocket("gRPC"));
     const name = "ethereum";
@@ -255,6 +268,13 @@ describe("a caller", () => {
       expect(reply.status).toBe(401);
       expect(await reply.text()).toContain(reason);
     }
+  });
+
+  it("of the port over gRPC needs the token too", async () => {
+    const rpc = createRpcClient(Signer, createGrpcTransport({ baseUrl: signer.url }));
+    expect(await refusalOf(rpc.listKeys({}))).toEqual([Code.Unauthenticated, "MISSING_TOKEN"]);
+    const headers = { authorization: `Bearer ${SIGNER_TOKEN}` };
+    expect(await rpc.getKey({ name: "same" }, { headers })).toMatchObject({ name: "same" });
   });
 
   it("of another user cannot connect to the socket", () => {

@@ -1,4 +1,5 @@
 import { ACCESS_MUTANTS } from "./access-mutants.ts";
+import { BACKEND_SIGNER_MUTANTS } from "./backend-signer-mutants.ts";
 import { BUDGET_MUTANTS } from "./budget-mutants.ts";
 import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
@@ -25,6 +26,7 @@ import { USER_MUTANTS } from "./user-mutants.ts";
 /** Lines that decide about money, keys or trust, each changed for the worse. */
 export const MUTANTS: readonly Mutant[] = [
   ...ACCESS_MUTANTS,
+  ...BACKEND_SIGNER_MUTANTS,
   ...BUDGET_MUTANTS,
   ...CHAIN_MUTANTS,
   ...CHAIN_TRUST_MUTANTS,

@@ -18,8 +18,8 @@ describe("a file with a secret", () => {
     expect(readPrivateFile(file, "the token")).toBe("a secret ");
   });
 
-  it.each([0o604, 0o640, 0o660, 0o602, 0o606, 0o644])("is refused with mode %o, and not quoted", (mode) => {
-    write("a secret", mode);
+  it.each(["604", "640", "660", "602", "606", "644"])("is refused with mode %s, and not quoted", (mode) => {
+    write("a secret", Number.parseInt(mode, 8));
     expect(() => readPrivateFile(file, "the token")).toThrow(
       `others may read the file of the token, ${file}: make it yours alone with chmod 600`,
     );
