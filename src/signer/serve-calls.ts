@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
+import type { HttpBody } from "../../gen/proto/google/api/httpbody_pb.ts";
 import { Key_State, type KeySchema, Signer } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
 import { Curve } from "../client/sdk/index.ts";
@@ -9,13 +10,18 @@ import { addressesOfKey } from "../protocol/signatures/addresses.ts";
 import { readPage } from "../service/platform/store/read-page.ts";
 import { requestIdKey } from "../transport/calls/request-id.ts";
 import { registerService, type ServiceRegistration } from "../transport/calls/service-registration.ts";
+import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import type { Keys } from "./keys.ts";
 import { wrongField } from "./signer-error.ts";
 import type { Signing, SigningCall } from "./signing.ts";
 import type { StoredKey } from "./store/key-store.ts";
 
 /** Implements the signer's contract. */
-export function signerService(keys: Keys, signing: Signing): ServiceRegistration {
+export function signerService(
+  keys: Keys,
+  signing: Signing,
+  ethereum: EthereumCalls | undefined,
+): ServiceRegistration {
   return registerService(Signer, {
     async createKey({ name, curve }) {
       return toMessage(await keys.create(name, curveOf(curve)));
@@ -38,6 +44,12 @@ export function signerService(keys: Keys, signing: Signing): ServiceRegistration
     async signMany({ requests }, context) {
       return { results: await signing.signMany(requests, callOf(context)) };
     },
+    ...(ethereum && {
+      async callEthereum({ data }: HttpBody, context: HandlerContext) {
+        const reply = await ethereum.serve(data, callOf(context));
+        return { contentType: "application/json", data: new TextEncoder().encode(reply ?? "") };
+      },
+    }),
   });
 }
 

@@ -8,16 +8,18 @@ import { listening } from "../service/platform/lifecycle/listening.ts";
 import type { Log } from "../service/platform/telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../service/platform/telemetry/metrics.ts";
 import { observeCalls } from "../service/platform/telemetry/observe-calls.ts";
-import { createRedact } from "../service/platform/telemetry/redact.ts";
+import { createRedact, type Redact } from "../service/platform/telemetry/redact.ts";
 import type { Secret } from "../service/platform/telemetry/secret.ts";
 import type { TlsOptions } from "../transport/connections/split-connections.ts";
 import type { PlainRoute } from "../transport/http/plain-routes.ts";
 import { startServer } from "../transport/start-server.ts";
 import { tokenCheck } from "./check-token.ts";
-import { createKeys } from "./keys.ts";
+import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
+import { openEthereumNode } from "./ethereum/ethereum-node.ts";
+import { createKeys, type Keys } from "./keys.ts";
 import { mapSignerErrors } from "./map-errors.ts";
 import { signerService } from "./serve-calls.ts";
-import { createSigning } from "./signing.ts";
+import { createSigning, type Signing } from "./signing.ts";
 import type { KeyStore } from "./store/key-store.ts";
 
 /**
@@ -27,7 +29,7 @@ import type { KeyStore } from "./store/key-store.ts";
 export async function startSigner(options: SignerOptions): Promise<readonly string[]> {
   const { store, service, socketPath, port, log, lifecycle } = options;
   lifecycle.onStop("key file", () => store.close());
-  const secrets = [service.apiKey, ...(port === undefined ? [] : [port.token])];
+  const secrets = [service.apiKey, port?.token, options.ethereum?.url].filter((one) => one !== undefined);
   const redact = createRedact(secrets);
   const engine = createWorkerEngine();
   lifecycle.onStop("engine", () => engine.close());
@@ -48,9 +50,10 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
     count: (outcome) => ended.inc({ outcome }),
     maxCount: options.maxSignsCount,
   });
+  const ethereum = options.ethereum && (await openEthereum(options.ethereum, { keys, signing, redact }));
   const errors = mapSignerErrors(log, redact);
   const common = {
-    services: [signerService(keys, signing)],
+    services: [signerService(keys, signing, ethereum)],
     interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor([Signer])],
     errors,
     limits: LIMITS,
@@ -108,6 +111,15 @@ export interface SignerOptions {
         readonly tls: TlsOptions | undefined;
       }
     | undefined;
+  /** Ethereum's JSON-RPC. Undefined for none. */
+  readonly ethereum?:
+    | {
+        readonly chainId: number;
+        /** A node that answers other methods and fills transactions. Undefined for none. */
+        readonly url: Secret | undefined;
+        readonly maxFeeWei: bigint;
+      }
+    | undefined;
   readonly log: Log;
   readonly lifecycle: Lifecycle;
   /** Default 10,000. */
@@ -120,6 +132,19 @@ export interface SignerOptions {
 const LIMITS = { defaultDeadlineMs: 180_000, maxDeadlineMs: 600_000, connectionsPerAddressCount: 1_000 };
 /** The time for calls in flight when the signer stops. */
 const DRAIN_TIMEOUT_MS = 30_000;
+
+/** viem is an optional package, and loaded only here. */
+async function openEthereum(
+  { chainId, url, maxFeeWei }: NonNullable<SignerOptions["ethereum"]>,
+  parts: { readonly keys: Keys; readonly signing: Signing; readonly redact: Redact },
+): Promise<EthereumCalls> {
+  const load = () => import("./ethereum/ethereum-calls.ts");
+  const { createEthereumCalls } = await load().catch((cause: unknown) => {
+    throw new Error("Ethereum's JSON-RPC needs the package viem: install it", { cause });
+  });
+  const node = url && openEthereumNode(url);
+  return createEthereumCalls({ ...parts, chainId, node, maxFeeWei });
+}
 
 /** The routes beside the contract: `GET /v1/signer/health` for a liveness probe, and `GET /metrics`. */
 function routesOf(metrics: Metrics, isGuarded: boolean): PlainRoute[] {

@@ -5,6 +5,7 @@ const PRIVATE = ["test/component/signer/private-file.test.ts"];
 const KEYS = ["test/unit/signer/keys.test.ts"];
 const SIGNING = ["test/unit/signer/signing.test.ts"];
 const PAYLOAD = ["test/unit/signer/payload.test.ts"];
+const ETHEREUM = ["test/unit/signer/ethereum.test.ts"];
 const CONFIG = ["test/unit/service/config/signer-config.test.ts"];
 const SOCKET = ["test/component/transport/unix-socket.test.ts"];
 const CLI = ["test/component/cli/signer-commands.test.ts"];
@@ -179,6 +180,55 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
     find: "          each.curve === key.curve &&\n",
     replace: "",
     tests: PAYLOAD,
+  },
+  {
+    name: "a node of Ethereum burns an account's coins by its fees",
+    file: "src/signer/ethereum/fill-transaction.ts",
+    find: "if (!isGiven && gas * price > maxFeeWei)",
+    replace: "if (false)",
+    tests: ETHEREUM,
+  },
+  {
+    name: "a transaction has the nonce of another chain",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: "if (found !== BigInt(chainId))",
+    replace: "if (false)",
+    tests: ETHEREUM,
+  },
+  {
+    name: "a transaction is signed without a field that its caller gave",
+    file: "src/signer/ethereum/transaction-request.ts",
+    find: "if (!KNOWN_FIELDS.has(name) && value !== undefined && value !== null)",
+    replace: "if (false)",
+    tests: ETHEREUM,
+  },
+  {
+    name: "two transactions of one account take one nonce",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: "const own = earlier.then(send, send);",
+    replace: "const own = send();",
+    tests: ETHEREUM,
+  },
+  {
+    name: "the node behind the JSON-RPC signs with its own accounts",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: "if (!PASSED.test(method))",
+    replace: 'if (method === "")',
+    tests: ETHEREUM,
+  },
+  {
+    name: "a repeated message is charged again",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: "idempotencyKey: `ethereum-${digest}` });",
+    replace: "idempotencyKey: randomUUID() });",
+    tests: ETHEREUM,
+  },
+  {
+    name: "a failed signature that was not refunded is made and charged again",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: 'error.metadata["refunded"] !== "true"',
+    replace: 'error.metadata["refunded"] === ""',
+    tests: ETHEREUM,
   },
   {
     name: "a port of a signer needs no token",

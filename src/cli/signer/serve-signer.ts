@@ -22,13 +22,20 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   const service = await findService(config, context);
   const port = readPort(config);
   const passphrase = new Secret(await readPassphrase(config, context));
-  const secrets = [passphrase, service.apiKey, ...(port === undefined ? [] : [port.token])];
+  const named = [
+    passphrase,
+    service.apiKey,
+    port?.token,
+    config.ethereum?.url,
+    ...(config.fullnodeUrls ?? []),
+  ];
+  const secrets = named.filter((secret) => secret !== undefined);
   // The audit lines are written at once: a killed process has logged what it has asked for.
   const stream = pino.destination({ dest: STANDARD_ERROR, sync: true });
   const log = createLogger({
     level: config.logLevel,
     stream,
-    secrets: [...secrets, ...(config.fullnodeUrls ?? [])],
+    secrets,
   });
   const lifecycle = new Lifecycle({ log });
   const ended = runUntilSignal({
@@ -39,8 +46,8 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   });
   try {
     const store = await openFileKeyStore(config.store, passphrase.reveal());
-    const { socketPath } = config;
-    const addresses = await startSigner({ store, service, socketPath, port, log, lifecycle });
+    const { socketPath, ethereum } = config;
+    const addresses = await startSigner({ store, service, socketPath, port, ethereum, log, lifecycle });
     for (const address of addresses) context.print(`ready at ${address}`);
   } catch (error) {
     await lifecycle.stop();

@@ -48,6 +48,20 @@ export const SIGNER_VARIABLES = [
     name: "SIGNER_TREASURY_ID",
     description: "The Treasury that keeps the dWallets' capabilities; unset: the one that the service names",
   },
+  {
+    name: "SIGNER_ETHEREUM_CHAIN_ID",
+    description: "The chain that Ethereum's JSON-RPC signs for; unset: the signer serves no JSON-RPC",
+  },
+  {
+    name: "SIGNER_ETHEREUM_URL",
+    description: "The node that answers other methods and fills transactions; unset: it only signs",
+    secret: true,
+  },
+  {
+    name: "SIGNER_ETHEREUM_MAX_FEE_WEI",
+    default: "100000000000000000",
+    description: "The most that a transaction may pay for gas if the node chooses gas or fees",
+  },
   { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
   { name: "DATA_DIR", default: ".data", description: "The folder of the quick start" },
 ] as const satisfies readonly ConfigVariable[];

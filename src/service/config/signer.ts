@@ -26,6 +26,7 @@ export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {
     treasuryId: read.isSet("SIGNER_TREASURY_ID")
       ? read.required("SIGNER_TREASURY_ID", OBJECT_ID, "0x and 64 hex digits")
       : undefined,
+    ethereum: readEthereum(read),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
   };
   if (config.socketPath === undefined && config.port === undefined)
@@ -58,6 +59,10 @@ export interface SignerConfig {
   /** Secrets, because a provider's URL may contain a key. */
   readonly fullnodeUrls: readonly Secret[] | undefined;
   readonly treasuryId: string | undefined;
+  /** Undefined for no JSON-RPC. */
+  readonly ethereum:
+    | { readonly chainId: number; readonly url: Secret | undefined; readonly maxFeeWei: bigint }
+    | undefined;
   readonly logLevel: string;
 }
 
@@ -87,4 +92,12 @@ function readService(read: ConfigReader<Name>): SignerConfig["service"] {
     "a file with the API key, with SIGNER_SERVICE_URL",
   );
   return { url, apiKeyFile, network: read.oneOf("SIGNER_NETWORK", NETWORK_NAMES) };
+}
+
+function readEthereum(read: ConfigReader<Name>): SignerConfig["ethereum"] {
+  const url = read.secretUrl("SIGNER_ETHEREUM_URL", /^https?:\/\//, "an http(s) URL");
+  if (url === undefined && !read.isSet("SIGNER_ETHEREUM_CHAIN_ID")) return undefined;
+  const chainId = read.integer("SIGNER_ETHEREUM_CHAIN_ID", 1, Number.MAX_SAFE_INTEGER);
+  const maxFee = read.required("SIGNER_ETHEREUM_MAX_FEE_WEI", /^\d{1,30}$/, "a whole number of wei");
+  return { chainId, url, maxFeeWei: BigInt(maxFee) };
 }

@@ -61,6 +61,19 @@ describe("a signer", () => {
     expect(failure).toThrow("SIGNER_NETWORK");
   });
 
+  it("serves Ethereum's JSON-RPC for a chain that is named, and never for one that its node names", () => {
+    expect(loadSignerConfig({}).ethereum).toBeUndefined();
+    expect(() => loadSignerConfig({ SIGNER_ETHEREUM_URL: "https://node.example/key" })).toThrow(
+      "SIGNER_ETHEREUM_CHAIN_ID",
+    );
+    const { ethereum } = loadSignerConfig({
+      SIGNER_ETHEREUM_CHAIN_ID: "5",
+      SIGNER_ETHEREUM_URL: "https://node.example/key",
+    });
+    expect(ethereum).toMatchObject({ chainId: 5, maxFeeWei: 10n ** 17n });
+    expect(JSON.stringify(ethereum?.url)).not.toContain("node.example");
+  });
+
   it("has a guide with each of its variables", () => {
     const { text } = readSource("docs/signer.md");
     const documented = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
