@@ -34,14 +34,18 @@ async function fillFees(
   { readonly gasPrice: bigint } | { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 > {
   if (gasPrice !== undefined) return { gasPrice };
-  const tip = maxPriorityFeePerGas ?? (await askQuantity(ask, "eth_maxPriorityFeePerGas", []));
-  if (maxFeePerGas !== undefined)
+  if (maxFeePerGas !== undefined) {
+    const tip = maxPriorityFeePerGas ?? (await askQuantity(ask, "eth_maxPriorityFeePerGas", []));
     return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas };
-  const block = await ask("eth_getBlockByNumber", ["latest", false]);
-  const base = quantityOf(
-    (block as { readonly baseFeePerGas?: unknown } | null)?.baseFeePerGas,
-    "baseFeePerGas",
-  );
+  }
+  const block = (await ask("eth_getBlockByNumber", ["latest", false])) as {
+    readonly baseFeePerGas?: unknown;
+  };
+  // A chain without EIP-1559.
+  if (block?.baseFeePerGas === undefined && maxPriorityFeePerGas === undefined)
+    return { gasPrice: await askQuantity(ask, "eth_gasPrice", []) };
+  const base = quantityOf(block?.baseFeePerGas, "baseFeePerGas");
+  const tip = maxPriorityFeePerGas ?? (await askQuantity(ask, "eth_maxPriorityFeePerGas", []));
   // Room for six blocks of rising fees, as in other wallets.
   return { maxFeePerGas: 2n * base + tip, maxPriorityFeePerGas: tip };
 }

@@ -62,11 +62,12 @@ export function readTransactionRequest(param: unknown, chainId: number): Transac
     gasPrice: quantityOf(given, "gasPrice"),
     maxFeePerGas: quantityOf(given, "maxFeePerGas"),
     maxPriorityFeePerGas: quantityOf(given, "maxPriorityFeePerGas"),
-    accessList: accessListOf(given["accessList"]),
+    accessList: accessListOf(given["accessList"]) ?? (given["type"] === "0x1" ? [] : undefined),
   };
   const hasDynamicFee = request.maxFeePerGas !== undefined || request.maxPriorityFeePerGas !== undefined;
   if (request.gasPrice !== undefined && hasDynamicFee)
     throw wrongParam("gasPrice", "excludes maxFeePerGas and maxPriorityFeePerGas");
+  checkType(given["type"], request);
   if (to === undefined && request.data === undefined) throw wrongParam("to", "is required without data");
   const known = Object.entries(request).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as unknown as TransactionRequest;
@@ -76,6 +77,20 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...["from", "to", "data", "input", "value", "nonce", "gas", "gasPrice", "maxFeePerGas"],
   ...["maxPriorityFeePerGas", "accessList", "chainId", "type"],
 ]);
+
+/** The fees and the access list determine the type. A given type must be the same. */
+function checkType(
+  type: unknown,
+  { gasPrice, accessList }: { readonly gasPrice: bigint | undefined; readonly accessList: unknown },
+): void {
+  if (type === undefined || type === null) return;
+  if (type !== "0x0" && type !== "0x1" && type !== "0x2")
+    throw wrongParam("type", "is not supported: give 0x0, 0x1 or 0x2");
+  if (type === "0x2" && gasPrice !== undefined) throw wrongParam("gasPrice", "does not fit the type 0x2");
+  if (type !== "0x2" && gasPrice === undefined)
+    throw wrongParam("gasPrice", `is required for the type ${type}`);
+  if (type === "0x0" && accessList !== undefined) throw wrongParam("accessList", "does not fit the type 0x0");
+}
 
 /** Serializes a transaction without its signature. */
 export function serializeUnsigned(filled: FilledTransaction, chainId: number): Uint8Array {

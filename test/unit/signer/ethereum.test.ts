@@ -156,6 +156,10 @@ describe("a transaction", () => {
     [{ chainId: "0x1" }, "chainId: is 1"],
     [{ data: "0x01", input: "0x02" }, "input: differs"],
     [{ gasPrice: "0x1", maxFeePerGas: "0x1" }, "gasPrice: excludes"],
+    [{ type: "0x3" }, "type: is not supported"],
+    [{ type: "0x0" }, "gasPrice: is required for the type 0x0"],
+    [{ type: "0x2", gasPrice: "0x1" }, "gasPrice: does not fit"],
+    [{ type: "0x0", gasPrice: "0x1", accessList: [] }, "accessList: does not fit"],
     [{ blobVersionedHashes: ["0x01"] }, "blobVersionedHashes: is not supported"],
     [{ accessList: [{ address: 1 }] }, "accessList: must be"],
     [{ nonce: `0x${"f".repeat(20)}` }, "nonce: is too large"],
@@ -174,6 +178,15 @@ describe("a transaction", () => {
     const failure = await failureOf("eth_sendTransaction", [{ from: wallet.address, to }]);
     expect(failure.data).toMatchObject({ reason: "FEE_ABOVE_LIMIT" });
     expect(idempotencyKeys).toEqual([]);
+  });
+
+  it("is legacy on a chain without EIP-1559, and has the type that its caller names", async () => {
+    Object.assign(answers, { eth_getBlockByNumber: {}, eth_gasPrice: "0x9" });
+    const legacy = String(await resultOf("eth_signTransaction", [{ from: wallet.address, to }]));
+    expect(Transaction.from(legacy)).toMatchObject({ type: 0, gasPrice: 9n, from: wallet.address });
+    const fields = { from: wallet.address, to, gasPrice: "0x8", type: "0x1" };
+    const listed = String(await resultOf("eth_signTransaction", [fields]));
+    expect(Transaction.from(listed)).toMatchObject({ type: 1, gasPrice: 8n, from: wallet.address });
   });
 
   it("is signed with any fee that its caller gives", async () => {
