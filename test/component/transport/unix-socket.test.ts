@@ -1,10 +1,21 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, linkSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { get } from "node:http";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Client, credentials } from "@grpc/grpc-js";
@@ -25,6 +36,9 @@ afterEach(async () => {
   server = undefined;
   rmSync(folder, { recursive: true });
 });
+
+/** The user and group of nobody. */
+const OTHER_ID = 65_534;
 
 const start = () =>
   startServer({
@@ -64,6 +78,24 @@ describe("a server on a Unix socket", () => {
     await server.close();
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    "refuses a process of another user that reaches its folder",
+    async () => {
+      server = await start();
+      chmodSync(folder, 0o755);
+      const program = `
+      const socket = require("node:net").connect(process.argv[1]);
+      socket.on("connect", () => { console.log("connected"); socket.destroy(); });
+      socket.on("error", ({ code }) => console.log(code));`;
+      const options = { uid: OTHER_ID, gid: OTHER_ID, cwd: "/", env: {} };
+      const outcome = (argv: string[]) =>
+        promisify(execFile)(process.execPath, ["-e", program, ...argv], options);
+      expect((await outcome([file])).stdout).toBe("EACCES\n");
+      chmodSync(file, 0o666);
+      expect((await outcome([file])).stdout).toBe("connected\n");
+    },
+  );
 
   it("bounds its connections, which count as those of one address", async () => {
     server = await start();
