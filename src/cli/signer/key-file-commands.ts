@@ -18,7 +18,7 @@ export async function createStore(context: CommandContext): Promise<void> {
   await createKeyFile(store, passphrase);
   context.print(`created ${store}, without keys`);
   context.note(
-    "Back up the file after each new key (`tss signer backup`), and keep the passphrase elsewhere. Without both, the keys\n" +
+    "Back up the file after each new key (`tss signer backup --out <file>`), and keep the passphrase elsewhere. Without both, the keys\n" +
       "are lost for good: neither the service nor its operator has the seeds.",
   );
 }

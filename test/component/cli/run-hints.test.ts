@@ -81,6 +81,11 @@ const ELSEWHERE: readonly (readonly [hint: RegExp, test: string, runs: RegExp])[
   [/^doctor --network /, "test/crypto/network-doctor.test.ts", /runNetworkDoctor\(/],
   [/^receipt get /, "test/flow/try.test.ts", /"receipt", "get"/],
   [/^receipt verify$/, "test/flow/try.test.ts", /"receipt", "verify"/],
+  [
+    /^signer (?:create|backup --out <file>)$/,
+    "test/component/cli/signer-commands.test.ts",
+    /\["signer", "create"\]/,
+  ],
   [/^try$/, "test/flow/try.test.ts", /runCli\(\["try"/],
 ];
 
