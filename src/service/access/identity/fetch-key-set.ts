@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { JSONWebKeySet } from "jose";
@@ -115,30 +115,36 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function download(
+async function download(
   url: URL,
   addresses: readonly string[],
   ca: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  const request = send(url, {
+    // A connection that is used once and no proxy of the environment.
+    agent: false,
+    lookup: pinnedTo(addresses),
+    headers: { accept: "application/json", "accept-encoding": "identity" },
+    maxHeaderSize: 16 * 1_024,
+    signal,
+    ...(ca !== undefined && { ca }),
+  });
+  try {
+    return await readBody(await responseTo(request));
+  } catch (error) {
+    request.destroy();
+    throw error;
+  }
+}
+
+/** Sends a request. Rejects too if it only closes, as after a reply that switches protocols: Node reports no error then. */
+function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = send(url, {
-      // A connection that is used once and no proxy of the environment.
-      agent: false,
-      lookup: pinnedTo(addresses),
-      headers: { accept: "application/json", "accept-encoding": "identity" },
-      maxHeaderSize: 16 * 1_024,
-      signal,
-      ...(ca !== undefined && { ca }),
-    });
+    request.on("response", resolve);
     request.on("error", reject);
-    request.on("response", (response) => {
-      readBody(response).then(resolve, (error: unknown) => {
-        request.destroy();
-        reject(error as Error);
-      });
-    });
+    request.on("close", () => reject(new KeySetUnavailable("the connection was closed without a reply")));
     request.end();
   });
 }

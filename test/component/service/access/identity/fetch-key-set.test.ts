@@ -160,6 +160,17 @@ describe("a download of keys", () => {
       await new Promise((resolve) => requests[0]!.on("close", resolve));
   });
 
+  it("ends when the provider switches protocols, so that such providers do not keep others from being asked", async () => {
+    const switching = await provider((_request, { socket }) =>
+      socket?.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n"),
+    );
+    const { port } = await provider(good);
+    const fetch = fetchInside();
+    for (let count = 0; count < 3; count++)
+      await expect(fetch(`https://localhost:${switching.port}/`)).rejects.toThrow("closed without a reply");
+    expect((await fetch(`https://localhost:${port}/`)).keys).toHaveLength(1);
+  });
+
   it("gives up on a resolver that does not answer, and counts it until it ends", async () => {
     const stuck = [deferred<string[]>(), deferred<string[]>()];
     let askedCount = 0;
