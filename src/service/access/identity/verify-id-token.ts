@@ -25,7 +25,9 @@ export function readUncheckedToken(token: string): UncheckedToken {
     throw tokenInvalid("type", "the token is not an ID token");
   if (kid !== undefined && (typeof kid !== "string" || kid.length > KID_MAX_LENGTH))
     throw tokenInvalid("malformed", "the ID token has no valid `kid`");
-  if (typeof claims.iss !== "string") throw tokenInvalid("issuer", "the ID token names no issuer");
+  // PostgreSQL, which is asked for the issuer, does not take every text.
+  if (typeof claims.iss !== "string" || !ISSUER_FORM.test(claims.iss))
+    throw tokenInvalid("issuer", "the ID token names no issuer");
   return { issuer: claims.iss, kid };
 }
 
@@ -113,6 +115,8 @@ const KID_MAX_LENGTH = 256;
 const CLOCK_TOLERANCE_SECONDS = 60;
 /** No provider's token needs to live longer, and a number near infinity is refused. */
 const LIFETIME_MAX_SECONDS = 7 * 86_400;
+/** As the contract allows for a provider's issuer. */
+const ISSUER_FORM = /^[!-~]{1,512}$/;
 /** As for deposit addresses. */
 const REFERENCE_FORM = /^[ -~]{1,128}$/;
 

@@ -190,6 +190,14 @@ describe("an ID token", () => {
     expect(own.userReference).toBe("user-7");
   });
 
+  it.each(["https://login.example\0", "", "x".repeat(513)])(
+    "is refused like one of an unknown issuer if its issuer is none that a provider can have: %j",
+    async (iss) => {
+      await provide();
+      await expect(exchanged(tokenOf("user-7", { iss }))).rejects.toMatchObject(refused("issuer"));
+    },
+  );
+
   it("is refused for an unknown project with the same words as for an unknown issuer", async () => {
     const unknown = await exchanged(tokenOf("user-7"), {}, newId()).catch((error: Error) => error);
     const foreign = await exchanged(tokenOf("user-7")).catch((error: Error) => error);
