@@ -163,4 +163,19 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     replace: "return caller.kind === 'project' && caller.network === '';",
     tests: ["test/component/service/access/dpop/bound-session.test.ts"],
   },
+  {
+    name: "a device's proofs are noted beyond its rate",
+    file: verifyProof,
+    find: '    await beforeNoting?.();\n    if (!(await seenProofs.isFirst(`${actual}.${claims.jti}`)))\n      throw proofInvalid("replayed", "the proof was used before");\n',
+    replace:
+      "    if (!(await seenProofs.isFirst(`${actual}.${claims.jti}`)))\n      throw proofInvalid('replayed', 'the proof was used before');\n    await beforeNoting?.();\n",
+    tests: ["test/component/service/access/dpop/bound-session.test.ts"],
+  },
+  {
+    name: "a download whose connection closes without a reply never ends",
+    file: "src/service/access/identity/fetch-key-set.ts",
+    find: 'request.on("close", () =>',
+    replace: 'request.on("never", () =>',
+    tests: ["test/component/service/access/identity/fetch-key-set.test.ts"],
+  },
 ];

@@ -23,8 +23,8 @@ import { ANY_ORIGIN, checkOrigin } from "./web-origins.ts";
  * INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, SESSION_REVOKED, SESSION_EXPIRED, ADDRESS_NOT_ALLOWED, ORIGIN_NOT_ALLOWED,
  * KEY_IN_BROWSER, NETWORK_MISMATCH, NETWORK_DISABLED, SCOPE_MISSING, OUT_OF_REACH, ADMIN_ONLY, ROOT_KEY_ONLY,
  * RATE_LIMITED, VALIDATION if the method needs `x-network` and the call has none, and any error of `beginTrace`. A session
- * that is bound to a key of the device also needs a proof, which counts before the rate: PROOF_INVALID,
- * PROOF_NONCE_REQUIRED.
+ * that is bound to a key of the device also needs a proof, which is verified before the rate counts and noted as used
+ * after it: PROOF_INVALID, PROOF_NONCE_REQUIRED.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, beginTrace, listedNetworks = options.networks, now = () => performance.now() } = options;
@@ -41,8 +41,8 @@ export function createAccessGate(options: AccessGateOptions): (call: GatedCall) 
       const own = caller.kind === "project" ? networkLimiters.get(caller.network) : undefined;
       return limitCall(own ?? limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
     };
-    if (admitted === undefined) return admit(call, trace, keeper).then(limit);
-    return needsProof(admitted) ? admitProved(admitted, call, trace, keeper).then(limit) : limit(admitted);
+    if (admitted === undefined) return admit(call, trace, keeper, limit);
+    return needsProof(admitted) ? admitProved(admitted, call, trace, keeper, limit) : limit(admitted);
   };
 }
 
@@ -110,13 +110,17 @@ function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Call
   return key && ownerOf(key, call, trace, keeper);
 }
 
+/** Counts a call against the rate of its caller. Throws RATE_LIMITED. */
+type Limit = (caller: Caller) => Promise<void> | undefined;
+
 /** Admits a call after looking up its key in the database. A refused key counts against the caller's address. */
-function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
-  return keeper.refusedKeys.guard(addressBlock(trace.address), async () => {
-    const caller = await authorize(call, trace, keeper);
-    if (needsProof(caller)) await prove(caller, call, keeper);
-    return caller;
+async function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper, limit: Limit): Promise<void> {
+  const caller = await keeper.refusedKeys.guard(addressBlock(trace.address), async () => {
+    const found = await authorize(call, trace, keeper);
+    if (needsProof(found)) await prove(found, call, keeper, limit);
+    return found;
   });
+  if (!needsProof(caller)) await limit(caller);
 }
 
 function needsProof(caller: Caller): caller is ProjectCaller {
@@ -129,23 +133,30 @@ function admitProved(
   call: GatedCall,
   trace: CallTrace,
   keeper: Gatekeeper,
-): Promise<Caller> {
-  return keeper.refusedKeys.guard(addressBlock(trace.address), async () => {
-    await prove(caller, call, keeper);
-    return caller;
-  });
+  limit: Limit,
+): Promise<void> {
+  return keeper.refusedKeys.guard(addressBlock(trace.address), () => prove(caller, call, keeper, limit));
 }
 
-/** Checks the proof of a call. The reply has a newer nonce if there is one. */
-async function prove({ session }: ProjectCaller, call: GatedCall, { checkProof }: Gatekeeper): Promise<void> {
+/**
+ * Checks the proof of a call. The reply has a newer nonce if there is one. The rate counts once the proof fits, so that
+ * nobody without the device's key uses it up, and before the proof is noted, so that it bounds the notes.
+ */
+async function prove(
+  caller: ProjectCaller,
+  call: GatedCall,
+  { checkProof }: Gatekeeper,
+  limit: Limit,
+): Promise<void> {
   const { requestHeader, responseHeader, requestMethod = "", url = "" } = call;
   const { newNonce } = await checkProof({
     proof: requestHeader.get("dpop") ?? undefined,
     method: requestMethod,
     url,
     token: sentKey(requestHeader),
-    thumbprint: session?.proofKeyThumbprint,
+    thumbprint: caller.session?.proofKeyThumbprint,
     nowMs: Date.now(),
+    beforeNoting: () => limit(caller),
   }).catch((error: unknown) => {
     // Over Connect, the headers of an error in a stream come after its head, where no fetch sees them.
     const nonce = error instanceof ServiceError ? error.headers["dpop-nonce"] : undefined;

@@ -26,7 +26,7 @@ export function createProofCheck({ nonces, seenProofs, publicUrls = [] }: ProofC
     return imported;
   }
 
-  return async ({ proof, method, url, token, thumbprint, nowMs }) => {
+  return async ({ proof, method, url, token, thumbprint, nowMs, beforeNoting }) => {
     if (proof === undefined) throw proofInvalid("missing", "the header `DPoP` is missing");
     const { alg, jwk } = readHeader(proof);
     const actual = thumbprintOf(jwk);
@@ -42,6 +42,7 @@ export function createProofCheck({ nonces, seenProofs, publicUrls = [] }: ProofC
     if (claims["ath"] !== (token === undefined ? undefined : hashOf(token)))
       throw proofInvalid("token", "the proof is for another token");
     checkTime(claims, { isNonceNeeded: token !== undefined, nonces, nowMs });
+    await beforeNoting?.();
     if (!(await seenProofs.isFirst(`${actual}.${claims.jti}`)))
       throw proofInvalid("replayed", "the proof was used before");
     const nonce = nonces.current(nowMs);
@@ -75,6 +76,11 @@ export interface ProvedCall {
   /** The thumbprint (RFC 7638) of the key that the token is bound to. Undefined for any key. */
   readonly thumbprint: string | undefined;
   readonly nowMs: number;
+  /**
+   * Called for a proof that fits, before it is noted as used, which is a statement without Redis. Its rejection refuses
+   * the call. Default: every such proof is noted.
+   */
+  readonly beforeNoting?: () => Promise<void> | undefined;
 }
 
 /** Options of {@link createProofCheck}. */

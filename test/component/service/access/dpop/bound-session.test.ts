@@ -169,6 +169,37 @@ it("requests for a nonce do not count as wrong keys, and wrong proofs do", async
   expect((await overRest(authorized(), url)).reason).toBe("RATE_LIMITED");
 });
 
+describe("the rate of a device's session", () => {
+  const target = { method: "GET", path: "/v1/dwallets" };
+  /** A server that admits three calls, and hardly any more. */
+  const serveThree = () => stack.serve({ limits: perSecond(0.001, 3_000) });
+
+  it("bounds the proofs that are noted: one beyond it is refused, and could still be used", async () => {
+    const { url } = await serveThree();
+    const nonce = await nonceBy(overRest, target);
+    const proofs = Array.from({ length: 6 }, () => proofOf({ ...target, nonce }));
+    const reasonsAt = async (where?: string) => {
+      const reasons: unknown[] = [];
+      for (const proof of proofs) reasons.push((await overRest(authorized(proof), where)).reason);
+      return reasons;
+    };
+    const each = (reason: string | undefined) => [reason, reason, reason];
+    expect(await reasonsAt(url)).toEqual([...each(undefined), ...each("RATE_LIMITED")]);
+    // The other server shares the notes, and has no rate.
+    expect(await reasonsAt()).toEqual([...each("PROOF_INVALID"), ...each(undefined)]);
+  });
+
+  it("is not used up by whoever has the token without the device's key", async () => {
+    const { url } = await serveThree();
+    const nonce = await nonceBy(overRest, target);
+    for (const by of Array.from({ length: 10 }, () => tokenKey("ES256")))
+      expect((await overRest(authorized(proofOf({ ...target, nonce, by })), url)).reason).toBe(
+        "PROOF_INVALID",
+      );
+    expect((await overRest(authorized(proofOf({ ...target, nonce })), url)).reason).toBeUndefined();
+  });
+});
+
 it("the client's fetch proves its calls, and gets the nonce by itself", async () => {
   const key = await openDeviceKey();
   const bound = await stack.newSession({ projectId, proofKeyThumbprint: key.thumbprint });
