@@ -207,7 +207,11 @@ export function isResumable({ reason, retryAfterMs }: TssError): boolean {
 /** Reasons that do not decide whether the action succeeds. */
 const UNDECIDED: ReadonlySet<string> = new Set([
   ...["TIMEOUT", "ABORTED", "UNREACHABLE", "WRONG_URL", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
-  ...["SESSION_UNAVAILABLE", "SESSION_EXPIRED", "SESSION_REVOKED"],
+  // Refusals of the caller, which say nothing of what has begun. Another key or session can continue.
+  ...["SESSION_UNAVAILABLE", "SESSION_EXPIRED", "SESSION_REVOKED", "PROOF_INVALID"],
+  ...["MISSING_KEY", "INVALID_KEY", "REVOKED_KEY", "EXPIRED_KEY", "KEY_IN_BROWSER", "ORIGIN_NOT_ALLOWED"],
+  ...["ADDRESS_NOT_ALLOWED", "SCOPE_MISSING", "OUT_OF_REACH", "NETWORK_DISABLED"],
+  ...["UNAUTHENTICATED", "PERMISSION_DENIED"],
   ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ]);
 

@@ -223,6 +223,24 @@ describe("a signature that is resumed", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
+  test.each([
+    ["INVALID_KEY", Code.Unauthenticated],
+    ["PROOF_INVALID", Code.Unauthenticated],
+    ["SCOPE_MISSING", Code.PermissionDenied],
+  ] as const)("after its caller was refused with %s is charged no second time", async (reason, code) => {
+    service.script.signStatuses = [Status.submitted];
+    service.script.before = (method) => {
+      if (method === "watchSign" || method === "getSign") throw serviceError(code, reason);
+    };
+    const refused: unknown = await sign(service.context, signArgs).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ reason, resumeToken: expect.stringMatching(/^resume_/) });
+    service.script.before = () => {};
+    service.script.signStatuses = [Status.submitted, Status.completed];
+    const result = await resume(anew(), (refused as TssError).resumeToken!);
+    expect(result).toMatchObject({ kind: "sign", signature });
+    expect(service.counts()).toMatchObject({ reserveSign: 1, submitSign: 1 });
+  });
+
   test("is for the token's own message and dWallet, whatever the service replies", async () => {
     const triple = findTriple(curve, "EdDSA", "SHA512")!;
     const point = { kind: "sign", network: "localnet", dwalletId: DWALLET_ID, triple } as const;

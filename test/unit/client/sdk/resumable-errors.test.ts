@@ -5,6 +5,10 @@ import { serviceError } from "./fake-service.ts";
 
 test.each([
   ...["TIMEOUT", "ABORTED", "UNREACHABLE", "WRONG_URL", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
+  ...["SESSION_UNAVAILABLE", "SESSION_EXPIRED", "SESSION_REVOKED", "PROOF_INVALID"],
+  ...["MISSING_KEY", "INVALID_KEY", "REVOKED_KEY", "EXPIRED_KEY", "KEY_IN_BROWSER", "ORIGIN_NOT_ALLOWED"],
+  ...["ADDRESS_NOT_ALLOWED", "SCOPE_MISSING", "OUT_OF_REACH", "NETWORK_DISABLED"],
+  ...["UNAUTHENTICATED", "PERMISSION_DENIED"],
   ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ])("an action that ended with %s may still succeed", (reason) => {
   expect(isResumable(new TssError(reason, ""))).toBe(true);
