@@ -5,6 +5,7 @@ import { ServiceError } from "../service/platform/errors/service-error.ts";
 import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
 import { messageOf, UnreachableError } from "./connections/unreachable-error.ts";
+import { printable } from "./format.ts";
 
 /** The text of a failure, and the exit code. */
 export interface Failure {
@@ -12,8 +13,16 @@ export interface Failure {
   readonly exitCode: ExitCode;
 }
 
-/** Describes any error. The catalogue's reason, which docs/errors.md explains, comes first. */
+/**
+ * Describes any error. The catalogue's reason, which docs/errors.md explains, comes first. A text of another program
+ * cannot control the terminal, and a refusal's is one line.
+ */
 export function describeFailure(error: unknown): Failure {
+  const { message, exitCode } = describe(error);
+  return { message: message.split("\n").map(printable).join("\n"), exitCode };
+}
+
+function describe(error: unknown): Failure {
   if (error instanceof UsageError) return { message: error.message, exitCode: EXIT.usage };
   if (error instanceof ConnectError) return describeRefusal(error);
   if (error instanceof ServiceError) return failed(`${error.reason}: ${error.message}`);
@@ -32,7 +41,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
 /** Describes an error of the client SDK. */
 function describeTssError({ reason, message }: TssError): Failure {
   const exitCode = PASSING.has(reason) ? EXIT.unreachable : EXIT.failed;
-  return { message: `${reason}: ${message}`, exitCode };
+  return { message: printable(`${reason}: ${message}`), exitCode };
 }
 
 const PASSING: ReadonlySet<string> = new Set(["CHAIN_UNAVAILABLE", "UNREACHABLE", "TIMEOUT"]);
@@ -41,11 +50,13 @@ function describeRefusal(refusal: ConnectError): Failure {
   const { reason, message, requestId, retryAfterMs } = fromConnectError(refusal);
   const isPassing = isTransportFailure(refusal) || retryAfterMs !== undefined;
   return {
-    message: [
-      `${reason}: ${message}`,
-      ...explained(refusal),
-      ...(requestId === undefined ? [] : [` (request ${requestId})`]),
-    ].join(""),
+    message: printable(
+      [
+        `${reason}: ${message}`,
+        ...explained(refusal),
+        ...(requestId === undefined ? [] : [` (request ${requestId})`]),
+      ].join(""),
+    ),
     exitCode: isPassing ? EXIT.unreachable : EXIT.failed,
   };
 }

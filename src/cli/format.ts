@@ -59,6 +59,17 @@ export function printable(text: string): string {
   return text.replace(/\p{C}/gu, "\u{fffd}");
 }
 
+/** Escapes the characters that {@link printable} replaces, in a line of JSON, which keeps its value. */
+export function printableJson(line: string): string {
+  return line.replace(/\p{C}/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => escapeOf(character.charCodeAt(at))).join(""),
+  );
+}
+
+function escapeOf(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
+}
+
 function align(lines: readonly (readonly string[])[], alignment: readonly ("right" | undefined)[]): string {
   const widths = (lines[0] ?? []).map((_, at) =>
     lines.reduce((width, line) => Math.max(width, widthOf(line[at] ?? "")), 0),

@@ -3,7 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ListUsersResponseSchema } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { sealAll } from "../../support/database/audit-trail.ts";
 import { DATABASE_TIMEOUT_MS } from "../../support/database/database.ts";
 import { ADMIN_KEY, type ErrorStack, startErrorStack } from "../service/platform/errors/error-stack.ts";
@@ -383,5 +385,42 @@ describe("a service that does not answer", () => {
       const { exitCode, err } = await runCli(["project", "list", "--url", url], environment);
       expect([exitCode, err.includes("secret")]).toEqual([2, false]);
     }
+  });
+});
+
+describe("a hostile service", () => {
+  const HOSTILE = "\u001b[2J\u009b31m\u202eevil\ntss user list: all is well";
+  let url: string;
+  let reply: { readonly status: number; readonly type: string; readonly body: string | Uint8Array };
+  const server = createServer((_request, response) => {
+    response.writeHead(reply.status, { "content-type": reply.type }).end(reply.body);
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  const listUsers = (...argv: string[]) =>
+    runCli(["user", "list", ...argv], { TSS_URL: url, TSS_API_KEY: "k" });
+
+  it("cannot control the terminal by the text of a refusal, or forge a line of the command", async () => {
+    const body = JSON.stringify({ code: "failed_precondition", message: HOSTILE });
+    reply = { status: 400, type: "application/json", body };
+    const { err, exitCode } = await listUsers();
+    expect([exitCode, err.split("\n").length]).toEqual([1, 1]);
+    expect(err).toContain("evil");
+    expect(err).not.toMatch(/\p{C}/u);
+  });
+
+  it("cannot control the terminal by a user's reference, in a table and in JSON", async () => {
+    const users = create(ListUsersResponseSchema, { users: [{ reference: HOSTILE }] });
+    reply = { status: 200, type: "application/proto", body: toBinary(ListUsersResponseSchema, users) };
+    const [{ out: table }, { out: line }] = [await listUsers(), await listUsers("--json")];
+    for (const out of [table, line]) {
+      expect(out).toContain("evil");
+      expect(out.replaceAll("\n", "")).not.toMatch(/\p{C}/u);
+    }
+    expect(table.split("\n")).toHaveLength(2);
+    expect(JSON.parse(line)).toMatchObject({ reference: HOSTILE });
   });
 });
