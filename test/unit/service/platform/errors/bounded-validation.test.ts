@@ -1,9 +1,11 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { type ApiKey_Scope, CreateApiKeyRequestSchema } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { GetProtocolParametersRequestSchema } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { SubmitSignRequestSchema } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createBoundedValidator } from "../../../../../src/service/platform/errors/validate-interceptor.ts";
+import { METHODS } from "../../../../component/service/access/contract-calls.ts";
 
 const validator = createBoundedValidator();
 
@@ -48,6 +50,25 @@ describe("a message with few items", () => {
 
   it("passes if it is valid", () => {
     expect(validate(CreateApiKeyRequestSchema, { ...KEY, scopes: [1] }).kind).toBe("valid");
+  });
+});
+
+/** Every time in a request. */
+const TIMES = METHODS.flatMap(({ input }) =>
+  input.fields
+    .filter(({ message }) => message?.typeName === TimestampSchema.typeName)
+    .map((field) => [`${input.name}.${field.name}`, input, field] as const),
+);
+
+describe("a time in a request", () => {
+  it.each(TIMES)("that no date or no JSON can hold is refused: %s", (_name, input, { localName, name }) => {
+    const violated = (seconds: bigint) =>
+      validator
+        .validate(input, create(input, { [localName]: create(TimestampSchema, { seconds }) }))
+        .violations?.flatMap(({ field }) => field.map((part) => ("name" in part ? part.name : "")));
+    for (const seconds of [9_000_000_000_000_000n, 253_402_300_800n, -9_000_000_000_000_000n])
+      expect(violated(seconds)).toContain(name);
+    expect(violated(BigInt(Math.floor(Date.now() / 1_000)) + 60n) ?? []).not.toContain(name);
   });
 });
 
