@@ -885,7 +885,8 @@ export type CreateApiKeyRequest = Message<"tss.v1.CreateApiKeyRequest"> & {
   scopes: ApiKey_Scope[];
 
   /**
-   * When the key expires; absent means never. It must be in the future, with millisecond precision.
+   * When the key expires; absent means never. It must be in the future, before the year 9999, with millisecond
+   * precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 4;
    */
@@ -1080,7 +1081,7 @@ export type RotateApiKeyRequest = Message<"tss.v1.RotateApiKeyRequest"> & {
 
   /**
    * When the new key expires; absent means the expiry of the old key before its rotation. It must be in the future,
-   * with millisecond precision.
+   * before the year 9999, with millisecond precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 3;
    */
@@ -1307,7 +1308,8 @@ export type CreateAdminKeyRequest = Message<"tss.v1.CreateAdminKeyRequest"> & {
   name: string;
 
   /**
-   * When the key expires; absent means never. It must be in the future, with millisecond precision.
+   * When the key expires; absent means never. It must be in the future, before the year 9999, with millisecond
+   * precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 2;
    */

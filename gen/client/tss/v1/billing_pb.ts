@@ -906,14 +906,14 @@ export type GetUsageRequest = Message<"tss.v1.GetUsageRequest"> & {
 
   /**
    * The beginning of the window, which begins with its first whole step; absent means a day before its end for hours,
-   * and 30 days for days.
+   * and 30 days for days. From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 2;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * The end of the window, which ends with its last step; absent means now.
+   * The end of the window, which ends with its last step; absent means now. From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 3;
    */

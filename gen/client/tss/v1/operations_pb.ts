@@ -208,13 +208,14 @@ export const ReadinessCheckSchema: GenMessage<ReadinessCheck> = /*@__PURE__*/
 export type GetSignStatisticsRequest = Message<"tss.v1.GetSignStatisticsRequest"> & {
   /**
    * The beginning of the window; absent means one hour before its end. The window is at most 31 days long.
+   * From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 1;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * The end of the window, which does not belong to it; absent means now.
+   * The end of the window, which does not belong to it; absent means now. From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 2;
    */
@@ -806,13 +807,14 @@ export const OutboxEntry_StateSchema: GenEnum<OutboxEntry_State> = /*@__PURE__*/
 export type GetPresignHistoryRequest = Message<"tss.v1.GetPresignHistoryRequest"> & {
   /**
    * The beginning of the window; absent means one day before its end. The window is at most 14 days long.
+   * From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 1;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * The end of the window, which does not belong to it; absent means now.
+   * The end of the window, which does not belong to it; absent means now. From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 2;
    */
@@ -1010,13 +1012,14 @@ export const PresignLevelsSchema: GenMessage<PresignLevels> = /*@__PURE__*/
 export type GetTreasuryHistoryRequest = Message<"tss.v1.GetTreasuryHistoryRequest"> & {
   /**
    * The beginning of the window; absent means seven days before its end. The window is at most 30 days long.
+   * From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 1;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * The end of the window, which does not belong to it; absent means now.
+   * The end of the window, which does not belong to it; absent means now. From 1970 and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 2;
    */
