@@ -115,6 +115,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: KEY_SETS,
   },
   {
+    name: "a provider that is added again uses the keys of the deleted one",
+    file: "src/service/access/identity/key-sets.ts",
+    find: "const entry = entryOf(id);",
+    replace: "const entry = entryOf(url);",
+    tests: KEY_SETS,
+  },
+  {
     name: "the last keys of a provider are used for ever while it is down",
     file: "src/service/access/identity/key-sets.ts",
     find: "return usable(entry, STALE_MAX_MS)?.find;",

@@ -33,7 +33,7 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
       pinned.set(provider.id, known);
       return known;
     }
-    const found = await keySets.find(provider.keySetUrl ?? "", kid);
+    const found = await keySets.find({ id: provider.id, url: provider.keySetUrl ?? "" }, kid);
     if (found !== undefined) return found;
     throw new ServiceError(
       "IDENTITY_PROVIDER_UNAVAILABLE",

@@ -4,21 +4,22 @@ import type { Log } from "../../platform/telemetry/logger.ts";
 import { DownloadsBusy, type KeySetFetch } from "./fetch-key-set.ts";
 
 /**
- * Creates a bounded cache of key sets by URL. A set is used for ten minutes. A token with an unknown `kid` causes a new
- * download, at most one in thirty seconds for each URL however many tokens arrive, and callers share a running download.
- * While the provider does not answer, the last set is used for an hour in total. So a key that the provider withdraws is
- * refused after at most an hour, and after ten minutes if the provider answers.
+ * Creates a bounded cache of key sets by provider. A set is used for ten minutes. A token with an unknown `kid` causes a
+ * new download, at most one in thirty seconds for each provider however many tokens arrive, and callers share a running
+ * download. While the provider does not answer, the last set is used for an hour in total. So a key that the provider
+ * withdraws is refused after at most an hour, and after ten minutes if the provider answers. Providers at one URL share
+ * no set: one that is deleted and added again has another id, and begins without the keys of the former one.
  */
 export function createKeySets({ fetch, log, now = () => performance.now() }: KeySetsOptions): KeySets {
-  const entries = new RecentMap<string, Entry>(URLS_MAX_COUNT);
+  const entries = new RecentMap<string, Entry>(PROVIDERS_MAX_COUNT);
 
-  function entryOf(url: string): Entry {
-    const entry = entries.get(url) ?? {
+  function entryOf(providerId: string): Entry {
+    const entry = entries.get(providerId) ?? {
       known: undefined,
       triedAtMs: Number.NEGATIVE_INFINITY,
       running: undefined,
     };
-    entries.set(url, entry);
+    entries.set(providerId, entry);
     return entry;
   }
 
@@ -49,8 +50,8 @@ export function createKeySets({ fetch, log, now = () => performance.now() }: Key
     known !== undefined && now() - known.readAtMs < maxAgeMs ? known : undefined;
 
   return {
-    async find(url, kid) {
-      const entry = entryOf(url);
+    async find({ id, url }, kid) {
+      const entry = entryOf(id);
       const fresh = usable(entry, FRESH_MS);
       if (fresh !== undefined && hasKey(fresh.set, kid)) return fresh.find;
       await refresh(url, entry);
@@ -59,13 +60,19 @@ export function createKeySets({ fetch, log, now = () => performance.now() }: Key
   };
 }
 
-/** Finds key sets by their URL. */
+/** Finds the key sets of providers. */
 export interface KeySets {
   /**
-   * Returns the keys at a URL, downloaded again if there is none with this `kid`; undefined if the provider does not
+   * Returns the keys at a provider's URL, downloaded again if there is none with this `kid`; undefined if the provider does not
    * answer and no recent set is known. Never rejects. Waits no longer than a download takes.
    */
-  find(url: string, kid: string | undefined): Promise<LocalJWKSet | undefined>;
+  find(provider: KeySource, kid: string | undefined): Promise<LocalJWKSet | undefined>;
+}
+
+/** A provider's id, and the URL of its keys, which never changes. */
+export interface KeySource {
+  readonly id: string;
+  readonly url: string;
 }
 
 export interface KeySetsOptions {
@@ -82,7 +89,7 @@ interface Entry {
 }
 
 /** A set has at most 64 KiB, so all of them have at most 32 MiB. */
-const URLS_MAX_COUNT = 512;
+const PROVIDERS_MAX_COUNT = 512;
 const FRESH_MS = 10 * 60_000;
 const STALE_MAX_MS = 60 * 60_000;
 const RETRY_MS = 30_000;

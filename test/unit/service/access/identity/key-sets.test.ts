@@ -6,7 +6,7 @@ import { readKeySet } from "../../../../../src/service/access/identity/read-key-
 import { tokenKey } from "../../../../support/crypto/signed-token.ts";
 import { silentLog } from "../../../../support/silent-log.ts";
 
-const URL_A = "https://login.example/jwks";
+const A = { id: "a", url: "https://login.example/jwks" };
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
@@ -38,8 +38,8 @@ function rig() {
     release() {
       for (const open of gates.splice(0)) open();
     },
-    has: async (kid: string, url = URL_A) =>
-      (await sets.find(url, kid))?.jwks().keys.some((key) => key.kid === kid),
+    has: async (kid: string, provider = A) =>
+      (await sets.find(provider, kid))?.jwks().keys.some((key) => key.kid === kid),
   };
 }
 
@@ -85,7 +85,7 @@ describe("the keys of a provider", () => {
   it("are downloaded once for all who wait", async () => {
     const { sets, state, release } = rig();
     state.isHeld = true;
-    const waiting = Array.from({ length: 50 }, () => sets.find(URL_A, "k1"));
+    const waiting = Array.from({ length: 50 }, () => sets.find(A, "k1"));
     await Promise.resolve();
     release();
     const found = await Promise.all(waiting);
@@ -110,7 +110,7 @@ describe("the keys of a provider", () => {
   it("age from before their download, so that a slow provider prolongs nothing", async () => {
     const { sets, state, release, pass, has } = rig();
     state.isHeld = true;
-    const first = sets.find(URL_A, "k1");
+    const first = sets.find(A, "k1");
     await Promise.resolve();
     pass(9 * MINUTE);
     release();
@@ -121,12 +121,24 @@ describe("the keys of a provider", () => {
     expect(state.downloads).toHaveLength(2);
   });
 
+  it("are not those of a provider that was deleted and added again, which may have withdrawn them", async () => {
+    const { has, publish } = rig();
+    expect(await has("stolen")).toBe(false);
+    publish(["stolen"]);
+    expect(await has("stolen", { ...A, id: "b" })).toBe(true);
+    publish(["k2"]);
+    expect(await has("stolen", { ...A, id: "c" })).toBe(false);
+    publish(new Error("somebody keeps the provider from answering"));
+    expect(await has("stolen", { ...A, id: "d" })).toBeUndefined();
+  });
+
   it("are remembered for a bounded number of providers", async () => {
     const { has, state } = rig();
-    for (let index = 0; index <= 512; index++) await has("k1", `https://login-${index}.example/jwks`);
-    await has("k1", "https://login-512.example/jwks");
+    const provider = (index: number) => ({ id: String(index), url: `https://login-${index}.example/jwks` });
+    for (let index = 0; index <= 512; index++) await has("k1", provider(index));
+    await has("k1", provider(512));
     expect(state.downloads).toHaveLength(513);
-    await has("k1", "https://login-0.example/jwks");
+    await has("k1", provider(0));
     expect(state.downloads).toHaveLength(514);
   });
 });
