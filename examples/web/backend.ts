@@ -41,8 +41,9 @@ export function createBackend(origin: string): Backend {
       proofKeyThumbprint,
     });
     sessions.push(session);
-    const { token, expireTime } = session;
-    return json(200, { token, expireTime });
+    const { token, expireTime, userReference } = session;
+    // With the user, the page's client notices that somebody else has signed in in another tab.
+    return json(200, { token, expireTime, userReference });
   }
 
   return async (request, pathname) => {

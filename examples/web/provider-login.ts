@@ -116,6 +116,6 @@ function sessionOf(serviceUrl: string, projectId: string, idToken: string | unde
     if (reply.status === 401 && nonce !== null) reply = await send(nonce);
     const body = await reply.json();
     if (!reply.ok) throw new Error(`the service answered ${reply.status} ${body.details?.[0]?.reason}`);
-    return { token: body.sessionToken, expireTime: body.expireTime };
+    return { token: body.sessionToken, expireTime: body.expireTime, userReference: body.userReference };
   };
 }

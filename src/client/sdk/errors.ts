@@ -35,7 +35,10 @@ export type LocalReason =
   | "UNREACHABLE"
   /** Something other than the service answers at the base URL: a redirect or a page; `metadata.status` is its status. */
   | "WRONG_URL"
-  /** The function of the option `session` failed or returned no token; the `cause` says why. */
+  /**
+   * The function of the option `session` failed or returned no token, and the `cause` says why; or it returned the session
+   * of another user than before.
+   */
   | "SESSION_UNAVAILABLE"
   /** A fullnode does not answer; `metadata.fullnode` is its position in the list, from 1. */
   | "CHAIN_UNAVAILABLE"

@@ -19,10 +19,11 @@ export function createSessionCalls(transport: Transport, caller?: ServiceCaller)
   return {
     async create(args, options) {
       const reply = await sessions.createSession(requestOf(args), options);
-      const { sessionId, expireTime } = sessionOf(reply);
+      const { sessionId, userReference, expireTime } = sessionOf(reply);
       return {
         token: reply.token,
         sessionId,
+        userReference,
         expireTime: expireTime ? timestampDate(expireTime) : new Date(0),
       };
     },
@@ -39,8 +40,8 @@ export function createSessionCalls(transport: Transport, caller?: ServiceCaller)
  */
 export interface SessionCalls {
   /**
-   * Creates a session for a user whom the backend has authenticated. Send `token` and `expireTime` to the user's page,
-   * as the answer to the function of its option `session`.
+   * Creates a session for a user whom the backend has authenticated. Send the result to the user's page, as the answer to
+   * the function of its option `session`.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} SCOPE_MISSING when the key lacks the scope `sessions`.
@@ -48,7 +49,7 @@ export interface SessionCalls {
    * @throws {TssError} TOO_MANY_SESSIONS when the project has too many sessions.
    *
    * @example
-   * const { token, expireTime } = await client.sessions.create({
+   * const { token, expireTime, userReference } = await client.sessions.create({
    *   userReference: "user-42",
    *   scopes: ["onboard", "sign", "read"],
    *   origins: ["https://app.example"],
@@ -135,6 +136,7 @@ export interface CreatedSession {
   /** Shown once: empty if a call with the same idempotency key has already returned it. */
   readonly token: string;
   readonly sessionId: string;
+  readonly userReference: string;
   readonly expireTime: Date;
 }
 

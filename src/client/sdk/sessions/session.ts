@@ -25,6 +25,11 @@ export interface SessionToken {
   readonly token: string;
   /** When the session expires: a Date, or a text as JSON has it. */
   readonly expireTime?: Date | string | undefined;
+  /**
+   * The session's user. A client that has had a session of one user then refuses those of another one with
+   * SESSION_UNAVAILABLE: somebody else may have signed in in another tab, and would get keys of the former user's seed.
+   */
+  readonly userReference?: string | undefined;
 }
 
 /**
@@ -117,12 +122,17 @@ interface Tokens {
 function createTokens(source: () => Promise<SessionToken | string>): Tokens {
   let held: HeldToken | undefined;
   let renewal: Promise<HeldToken> | undefined;
+  /** The user that this client acts for, once a token names one. */
+  let user: string | undefined;
 
   function renew(): Promise<HeldToken> {
     renewal ??= ask(source).then(
       (token) => {
-        held = token;
         renewal = undefined;
+        user ??= token.userReference;
+        if ((token.userReference ?? user) !== user)
+          throw unavailable("the session is another user's; make another client for that user");
+        held = token;
         return token;
       },
       (cause: unknown) => {
@@ -149,17 +159,18 @@ interface HeldToken {
   readonly token: string;
   /** By the clock of `Date`; infinite for an unknown expiry. */
   readonly renewAtMs: number;
+  readonly userReference: string | undefined;
 }
 
 async function ask(source: () => Promise<SessionToken | string>): Promise<HeldToken> {
   const answer = await source();
-  const { token, expireTime } =
-    typeof answer === "string" ? { token: answer, expireTime: undefined } : answer;
+  const { token, expireTime, userReference } =
+    typeof answer === "string" ? { token: answer, expireTime: undefined, userReference: undefined } : answer;
   if (typeof token !== "string" || token === "") throw new TypeError("it returned no token");
   const leftMs = expireTime === undefined ? 0 : new Date(expireTime).getTime() - Date.now();
   // A clock that is wrong makes a new token look old. The service then says when it has expired.
-  if (!(leftMs > 0)) return { token, renewAtMs: Number.POSITIVE_INFINITY };
-  return { token, renewAtMs: Date.now() + leftMs - Math.min(MARGIN_MS, leftMs / 10) };
+  if (!(leftMs > 0)) return { token, userReference, renewAtMs: Number.POSITIVE_INFINITY };
+  return { token, userReference, renewAtMs: Date.now() + leftMs - Math.min(MARGIN_MS, leftMs / 10) };
 }
 
 /** How long before its expiry a token is renewed; a tenth of its lifetime if that is shorter. */
@@ -177,7 +188,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
   });
 }
 
-function unavailable(finding: string, cause: unknown): TssError {
+function unavailable(finding: string, cause?: unknown): TssError {
   return new TssError("SESSION_UNAVAILABLE", finding, { cause });
 }
 

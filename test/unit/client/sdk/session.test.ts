@@ -160,6 +160,23 @@ test("a wrong clock makes no call fetch a token: the service says when one has e
   expect(session).toHaveBeenCalledTimes(1);
 });
 
+test("a client acts for one user: it refuses the session of whoever signs in in another tab", async () => {
+  let userReference: string | undefined;
+  const { client } = clientWith((token) => ({ token, userReference }));
+  const renewed = async (user: string | undefined) => {
+    userReference = user;
+    for (const token of seen) refused.set(token, "SESSION_EXPIRED");
+    return (await client.account()).projectName;
+  };
+  expect(await renewed(undefined)).toBe("t1");
+  expect(await renewed("alice")).toBe("t2");
+  await expect(renewed("bob")).rejects.toMatchObject({ reason: "SESSION_UNAVAILABLE" });
+  await expect(renewed("bob")).rejects.toMatchObject({ reason: "SESSION_UNAVAILABLE" });
+  expect(await renewed("alice")).toBe("t5");
+  expect(seen).not.toContain("t3");
+  expect(seen).not.toContain("t4");
+});
+
 test("a failing function fails the call with its cause, and the next call asks again", async () => {
   let failure: Error | undefined = new Error("the backend is away");
   const { client } = clientWith((token) => {
