@@ -7,7 +7,7 @@ import {
   field as fieldRulesOption,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { type KeywordsOfRule, keywordsOfBytes, keywordsOfItems, keywordsOfString } from "./text-rules.ts";
-import { keywordsOfEnum, keywordsOfNumber, keywordsOfNumberText } from "./value-rules.ts";
+import { keywordsOfEnum, keywordsOfNumber, keywordsOfNumberText, keywordsOfTime } from "./value-rules.ts";
 
 /** The rules of protovalidate as JSON Schema. */
 export interface RuleKeywords {
@@ -52,6 +52,7 @@ function sayerOf(kind: FieldRules["type"]["case"], enumeration: DescEnum | undef
   if (kind === "string") return keywordsOfString;
   if (kind === "bytes") return keywordsOfBytes;
   if (kind === "repeated" || kind === "map") return keywordsOfItems;
+  if (kind === "timestamp") return keywordsOfTime;
   if (kind === "enum" && enumeration !== undefined) return keywordsOfEnum(enumeration);
   return kind !== undefined && WIDE.includes(kind) ? keywordsOfNumberText : keywordsOfNumber;
 }

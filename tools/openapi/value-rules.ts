@@ -1,4 +1,6 @@
 import type { DescEnum, DescEnumValue } from "@bufbuild/protobuf";
+import { isReflectMessage } from "@bufbuild/protobuf/reflect";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { type KeywordsOfRule, listOf } from "./text-rules.ts";
 
 /** Rules on booleans, and on numbers that are numbers in JSON. */
@@ -50,6 +52,21 @@ const WIDE_BOUNDS: Readonly<Record<string, string>> = {
   lte: "At most",
   gt: "More than",
   gte: "At least",
+};
+
+/** Rules on times, which are text in JSON and cannot be bounded there. */
+export const keywordsOfTime: KeywordsOfRule = (name, value) => {
+  const bound = TIME_BOUNDS[name];
+  if (bound === undefined || !isReflectMessage(value, TimestampSchema)) return undefined;
+  const { seconds } = value.message as Timestamp;
+  return `${bound} ${new Date(Number(seconds) * 1_000).toISOString().replace(".000Z", "Z")}.`;
+};
+
+const TIME_BOUNDS: Readonly<Record<string, string>> = {
+  lt: "Before",
+  lte: "At the latest",
+  gt: "After",
+  gte: "At the earliest",
 };
 
 /** Whether the value is the first name of its number. */
