@@ -20,7 +20,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a wrong half is charged",
     file: "src/service/signing/submit.ts",
-    find: "  await checkHalf(projectId, claim);\n",
+    find: "  await checkHalf({ projectId, userReference: row.userReference }, claim);\n",
     replace: "",
     tests: LIFECYCLE,
   },
@@ -330,6 +330,13 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     file: "src/service/signing/verifier.ts",
     find: "if (leftMs > 0) throw tooManyWrong(leftMs);",
     replace: "",
+    tests: ["test/unit/service/signing/check-half.test.ts"],
+  },
+  {
+    name: "a user's wrong halves use up those of the whole project",
+    file: "src/service/signing/verifier.ts",
+    find: "if (user === undefined || (await take(wrongHalvesOfUser, user))) await take",
+    replace: "await take(wrongHalvesOfUser, user ?? projectId);\n    await take",
     tests: ["test/unit/service/signing/check-half.test.ts"],
   },
   {

@@ -22,7 +22,7 @@ import { startLoopsTogether } from "../platform/lifecycle/start-loops.ts";
 import type { Database } from "../platform/store/database.ts";
 import { listSigns } from "../signing/shown-sign-request.ts";
 import { createSigningService } from "../signing/signing-service.ts";
-import { createCheckHalf } from "../signing/verifier.ts";
+import { createCheckHalf, wrongHalvesSizes } from "../signing/verifier.ts";
 import type { OpenNetwork } from "./network.ts";
 import type { Service } from "./service.ts";
 
@@ -92,17 +92,15 @@ function onboardingOf(
 
 function signingOf(network: OpenNetwork, { coordination, clock }: Service): NetworkServices["signing"] {
   const { config, database, presigns, signals, verifier } = network;
-  const perMinute = config.wrongHalvesPerMinute;
-  const wrongHalves = coordination.buckets("wrong halves", {
-    burstCount: perMinute,
-    perSecond: perMinute / 60,
-  });
+  const { ofProject, ofUser } = wrongHalvesSizes(config.wrongHalvesPerMinute);
+  const wrongHalves = coordination.buckets("wrong halves", ofProject);
+  const wrongHalvesOfUser = coordination.buckets("wrong halves:user", ofUser);
   return createSigningService({
     database,
     presigns,
     signals,
     clock,
-    checkHalf: createCheckHalf({ clock, verifier, wrongHalves }),
+    checkHalf: createCheckHalf({ clock, verifier, wrongHalves, wrongHalvesOfUser }),
     prices: config.prices,
     reservationTtlMs: config.reservationTtlMs,
     openMaxCount: config.openReservationsMaxCount,

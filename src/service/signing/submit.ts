@@ -37,7 +37,7 @@ export async function submit(
   const claim = claimOf(row, userSignMessage);
   // Another caller of the project may have reserved it.
   requireAlgorithm(caller.allowance, claim.signatureAlgorithm);
-  await checkHalf(projectId, claim);
+  await checkHalf({ projectId, userReference: row.userReference }, claim);
   const updatedAt = await captureTogether(database, { caller, id: row.id, userSignMessage });
   if (updatedAt !== undefined) {
     signals.notify(topics.outbox(caller.network));

@@ -1,4 +1,4 @@
-import type { TokenBuckets } from "../platform/coordination/coordination.ts";
+import type { BucketSize, TokenBuckets } from "../platform/coordination/coordination.ts";
 import { RecentMap } from "../platform/coordination/recent-map.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
@@ -74,43 +74,75 @@ function withOwnBytes(job: VerifyJob): VerifyJob {
 }
 
 /**
- * Creates a check that allows each project a budget of wrong halves. It bounds their cost however much credit the
- * project has.
+ * Creates a check that allows each project a budget of wrong halves, and each of its users a part of it. It bounds their
+ * cost however much credit the project has, and a user who sends wrong halves stops nobody else.
  */
-export function createCheckHalf({ verifier, wrongHalves, clock }: CheckHalfOptions): CheckHalf {
-  const pausedUntilMs = new RecentMap<string, number>(PROJECTS_MAX_COUNT);
-  return async (projectId, claim) => {
-    const leftMs = (pausedUntilMs.get(projectId) ?? 0) - clock.now();
-    if (leftMs > 0) throw tooManyWrong(leftMs);
+export function createCheckHalf(options: CheckHalfOptions): CheckHalf {
+  const { verifier, wrongHalves, wrongHalvesOfUser, clock } = options;
+  const pausedUntilMs = new RecentMap<string, number>(PAUSED_MAX_COUNT);
+
+  async function take(buckets: TokenBuckets, subject: string): Promise<boolean> {
+    const { isAllowed, waitMs } = await buckets.take(subject);
+    if (!isAllowed) pausedUntilMs.set(subject, clock.now() + waitMs);
+    return isAllowed;
+  }
+
+  return async ({ projectId, userReference }, claim) => {
+    const user = userReference === null ? undefined : `${projectId} ${userReference}`;
+    for (const subject of user === undefined ? [projectId] : [projectId, user]) {
+      const leftMs = (pausedUntilMs.get(subject) ?? 0) - clock.now();
+      if (leftMs > 0) throw tooManyWrong(leftMs);
+    }
     const wrong = await verifier.checkHalf(projectId, claim).catch((cause: unknown) => {
       if (!(cause instanceof PoolFullError)) throw cause;
       throw new ServiceError("VERIFICATION_BUSY", "too many halves are waiting for verification", { cause });
     });
     if (wrong === undefined) return;
-    const { isAllowed, waitMs } = await wrongHalves.take(projectId);
-    if (!isAllowed) pausedUntilMs.set(projectId, clock.now() + waitMs);
+    // What a user sends beyond the user's part takes nothing from the project.
+    if (user === undefined || (await take(wrongHalvesOfUser, user))) await take(wrongHalves, projectId);
     throw new ServiceError("MALFORMED_SIGN_MESSAGE", wrong);
   };
 }
 
 /**
  * Checks a user's half before the project pays for it. Throws MALFORMED_SIGN_MESSAGE if the half is wrong,
- * TOO_MANY_WRONG_HALVES, without checking it, if the project has sent too many wrong ones, and VERIFICATION_BUSY if too
- * many halves wait.
+ * TOO_MANY_WRONG_HALVES, without checking it, if the project or the dWallet's user has sent too many wrong ones, and
+ * VERIFICATION_BUSY if too many halves wait.
  */
-export type CheckHalf = (projectId: string, claim: SignMessageClaim) => Promise<void>;
+export type CheckHalf = (owner: HalfOwner, claim: SignMessageClaim) => Promise<void>;
+
+/** Whose dWallet a half is for. */
+export interface HalfOwner {
+  readonly projectId: string;
+  /** Null for a dWallet without a user. */
+  readonly userReference: string | null;
+}
 
 interface CheckHalfOptions {
   readonly verifier: Pick<Verifier, "checkHalf">;
   /** Counts the wrong halves of each project. */
   readonly wrongHalves: TokenBuckets;
+  /** Counts those of each user. */
+  readonly wrongHalvesOfUser: TokenBuckets;
   readonly clock: Pick<Clock, "now">;
 }
 
-const PROJECTS_MAX_COUNT = 10_000;
+/** Returns the sizes of the buckets of a project that may send this many wrong halves a minute, and of each of its users. */
+export function wrongHalvesSizes(perMinute: number): {
+  readonly ofProject: BucketSize;
+  readonly ofUser: BucketSize;
+} {
+  const ofUser = Math.max(1, Math.floor(perMinute / 10));
+  return {
+    ofProject: { burstCount: perMinute, perSecond: perMinute / 60 },
+    ofUser: { burstCount: ofUser, perSecond: ofUser / 60 },
+  };
+}
+
+const PAUSED_MAX_COUNT = 10_000;
 
 function tooManyWrong(leftMs: number): ServiceError {
-  return new ServiceError("TOO_MANY_WRONG_HALVES", "the project has sent too many wrong halves", {
+  return new ServiceError("TOO_MANY_WRONG_HALVES", "the project or the user has sent too many wrong halves", {
     retryAfterSeconds: leftMs / 1_000,
   });
 }

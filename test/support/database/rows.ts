@@ -63,7 +63,7 @@ export interface TestDWalletRow {
   readonly bucket: PresignBucket;
 }
 
-interface TestDWalletOptions {
+export interface TestDWalletOptions {
   /** Default Active. */
   readonly state?: string;
   /** Default: one that nothing else has. */

@@ -326,7 +326,7 @@ export const ERROR_CATALOGUE = {
   ),
   TOO_MANY_WRONG_HALVES: kind(
     Code.ResourceExhausted,
-    "The project has sent too many invalid user halves. The service verifies none of the project's halves until `retry-after` has passed.",
+    "The project, or the dWallet's user, has sent too many invalid user halves. The service verifies none of its halves until `retry-after` has passed.",
     { isRetryComputed: true },
   ),
   CHAIN_READS_EXHAUSTED: kind(

@@ -7,6 +7,7 @@ import type { Database } from "../../../../src/service/platform/store/database.t
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
 import { reserve } from "../../../../src/service/signing/reserve.ts";
 import { submit } from "../../../../src/service/signing/submit.ts";
+import type { HalfOwner } from "../../../../src/service/signing/verifier.ts";
 import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
@@ -18,6 +19,7 @@ import {
   readyPresigns,
   TEST_ORIGIN,
   TEST_TRIPLE,
+  type TestDWalletOptions,
 } from "../../../support/database/rows.ts";
 
 let database: Database;
@@ -27,9 +29,9 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-async function reserveWith(algorithms: Allowance["algorithms"]) {
+async function reserveWith(algorithms: Allowance["algorithms"], dwalletOptions: TestDWalletOptions = {}) {
   const projectId = await projectWith(database, 10n);
-  const dwallet = await dwalletOf(database, projectId);
+  const dwallet = await dwalletOf(database, projectId, dwalletOptions);
   await readyPresigns(database, dwallet.bucket, 1);
   const signals = createLocalSignals();
   const deps = {
@@ -75,6 +77,17 @@ it("a stolen narrow key submits nothing with another algorithm, even if another 
   const submitting = submit({ ...deps, checkHalf: checkHalfInline }, { ...caller, allowance }, input);
   await expect(submitting).rejects.toMatchObject({ reason: "ALGORITHM_NOT_ALLOWED" });
 });
+
+it.each([{ userReference: "alice" }, {}])(
+  "a half counts for the user of its dWallet: %j",
+  async (dwalletOptions) => {
+    const { projectId, deps, caller, reserving } = await reserveWith(undefined, dwalletOptions);
+    const input = { signRequestId: (await reserving).id, userSignMessage: layoutOfSignMessage() };
+    const owners: HalfOwner[] = [];
+    await submit({ ...deps, checkHalf: async (owner) => void owners.push(owner) }, caller, input);
+    expect(owners).toEqual([{ projectId, userReference: dwalletOptions.userReference ?? null }]);
+  },
+);
 
 it.each([
   ["names the algorithm", ["Taproot", "ECDSASecp256k1"]],

@@ -233,10 +233,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
       refundsPerDay: 1,
     });
   };
-  const wrongHalves = createLocalCoordination().buckets("wrong halves", {
-    burstCount: BOUNDS.wrongHalvesCount,
-    perSecond: 0.01,
-  });
+  const wrongHalvesSize = { burstCount: BOUNDS.wrongHalvesCount, perSecond: 0.01 };
+  const wrongHalves = createLocalCoordination().buckets("wrong halves", wrongHalvesSize);
+  const wrongHalvesOfUser = createLocalCoordination().buckets("wrong halves:user", wrongHalvesSize);
   const signingWith = (verifier: Pick<Verifier, "checkHalf">) =>
     createSigningService({
       clock: systemClock,
@@ -244,7 +243,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signals,
       prices: PRICES,
       openMaxCount: BOUNDS.openMaxCount,
-      checkHalf: createCheckHalf({ clock: systemClock, verifier, wrongHalves }),
+      checkHalf: createCheckHalf({ clock: systemClock, verifier, wrongHalves, wrongHalvesOfUser }),
       reservationTtlMs: 60_000,
       // Nothing fills the pool, so no call waits for it.
       presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
