@@ -115,6 +115,13 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     tests: KEY_SETS,
   },
   {
+    name: "an e-mail address that the provider has not verified names a user",
+    file: verifyIdToken,
+    find: `String(claims["email_verified"]) !== "true"`,
+    replace: `claims["email_verified"] === false`,
+    tests: TOKENS,
+  },
+  {
     name: "a provider that is added again uses the keys of the deleted one",
     file: "src/service/access/identity/key-sets.ts",
     find: "const entry = entryOf(id);",

@@ -61,6 +61,9 @@ export async function verifyIdToken(
       "reference",
       "the ID token's claim for the user is not 1 to 128 printable ASCII characters",
     );
+  // Some providers let their users write any address into this claim. Some send the confirmation as a text.
+  if (provider.referenceClaim === "email" && String(claims["email_verified"]) !== "true")
+    throw tokenInvalid("reference", "the provider has not verified the ID token's e-mail address");
   return { userReference: reference, expiresAt: new Date(Number(exp) * 1_000) };
 }
 
@@ -69,7 +72,7 @@ export interface IdTokenRules {
   readonly issuer: string;
   /** At least one. A token needs one of them. */
   readonly audiences: readonly string[];
-  /** The claim with the user's reference. */
+  /** The claim with the user's reference. With `email`, a token also needs `email_verified`. */
   readonly referenceClaim: string;
   readonly algorithms: readonly IdTokenAlgorithm[];
   /** The maximum time since a token was issued. */

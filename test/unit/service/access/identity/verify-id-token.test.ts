@@ -184,6 +184,17 @@ describe("an ID token", () => {
     );
   });
 
+  it("names its user by an e-mail address only if the provider has verified it", async () => {
+    const by = (claims: object) =>
+      verify(tokenWith({ email: "a@b.example", ...claims }), { referenceClaim: "email" });
+    for (const verified of [true, "true"])
+      expect((await by({ email_verified: verified })).userReference).toBe("a@b.example");
+    for (const verified of [undefined, false, "false", null, 1, {}])
+      await expect(by({ email_verified: verified })).rejects.toMatchObject(refused("reference"));
+    // The claim counts for no other one.
+    expect((await verify(tokenWith({ email_verified: false }))).userReference).toBe("user-7");
+  });
+
   it("of another type, such as an access token, a logout token or a proof, is refused", async () => {
     for (const typ of ["at+jwt", "logout+jwt", "dpop+jwt", "JWE", 7])
       await expect(verify(tokenWith({}, { typ }))).rejects.toMatchObject(refused("type"));
