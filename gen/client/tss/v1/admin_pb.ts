@@ -2665,7 +2665,8 @@ export type IdentityProviderSettings = Message<"tss.v1.IdentityProviderSettings"
 
   /**
    * The claim with the user's reference, which must be 1 to 128 printable ASCII characters. Empty means `sub`. Choose one
-   * that a user cannot change and that no other user ever gets: not an e-mail address.
+   * that a user cannot change and that no other user ever gets: not an e-mail address. With `email`, a token also needs
+   * `email_verified`.
    *
    * @generated from field: string reference_claim = 3;
    */
