@@ -50,6 +50,8 @@ export async function verifyIdToken(
 ): Promise<VerifiedIdToken> {
   readUncheckedToken(token);
   const claims = await verifiedClaims(token, provider, findKey, nowMs);
+  // Of logout tokens (RFC 8417), which older providers mark by nothing else.
+  if (claims["events"] !== undefined) throw tokenInvalid("type", "the token is not an ID token");
   const { aud, azp, exp } = claims;
   const audiences = typeof aud === "string" ? [aud] : (aud ?? []);
   // A token for several parties says which one asked for it. Without that, one of the others could use it here.

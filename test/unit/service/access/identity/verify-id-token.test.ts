@@ -198,6 +198,8 @@ describe("an ID token", () => {
   it("of another type, such as an access token, a logout token or a proof, is refused", async () => {
     for (const typ of ["at+jwt", "logout+jwt", "dpop+jwt", "JWE", 7])
       await expect(verify(tokenWith({}, { typ }))).rejects.toMatchObject(refused("type"));
+    const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+    await expect(verify(tokenWith({ events }))).rejects.toMatchObject(refused("type"));
     for (const typ of ["JWT", "jwt", "application/jwt"])
       expect((await verify(tokenWith({}, { typ }))).userReference).toBe("user-7");
   });
