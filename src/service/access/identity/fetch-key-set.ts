@@ -14,16 +14,19 @@ import { readKeySet } from "./read-key-set.ts";
  */
 export function createKeySetFetch(options: KeySetFetchOptions = {}): KeySetFetch {
   const { allowsInside = false, resolve = resolveHost, ca, timeoutMs = TIMEOUT_MS } = options;
+  let lookUpCount = 0;
   let runningCount = 0;
   return async (text) => {
     const url = readKeySetUrl(text, { allowsInside });
     if (url === undefined) throw new KeySetUnavailable("the URL is not allowed");
-    if (runningCount >= DOWNLOADS_MAX_COUNT) throw new DownloadsBusy();
+    if (lookUpCount >= LOOK_UPS_MAX_COUNT || runningCount >= DOWNLOADS_MAX_COUNT) throw new DownloadsBusy();
+    lookUpCount++;
     runningCount++;
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(new KeySetUnavailable("it took too long")), timeoutMs);
+    const lookingUp = (async () => resolve(hostOf(url)))();
     const work = (async () => {
-      const addresses = await resolve(hostOf(url));
+      const addresses = await lookingUp;
       if (addresses.length === 0) throw new KeySetUnavailable("the host has no address");
       if (!allowsInside && !addresses.every(isPublicAddress))
         throw new KeySetUnavailable("the host has an address that is not public");
@@ -31,10 +34,8 @@ export function createKeySetFetch(options: KeySetFetchOptions = {}): KeySetFetch
       return readKeySet(await download(url, addresses, ca, controller.signal));
     })();
     // The system's resolver cannot be cancelled and occupies a thread, so it counts until it ends.
-    const release = () => {
-      runningCount--;
-    };
-    work.then(release, release);
+    onEnd(lookingUp, () => lookUpCount--);
+    onEnd(work, () => runningCount--);
     try {
       return await Promise.race([work, aborted(controller.signal)]);
     } catch (error) {
@@ -95,7 +96,9 @@ const URL_MAX_LENGTH = 2_048;
 const TIMEOUT_MS = 5_000;
 const KEY_SET_MAX_BYTES = 64 * 1_024;
 /** Half of Node's threads for the resolver and for cryptography stay free. */
-const DOWNLOADS_MAX_COUNT = 2;
+const LOOK_UPS_MAX_COUNT = 2;
+/** A download takes no thread, so slow providers of some projects leave room for the others. */
+const DOWNLOADS_MAX_COUNT = 16;
 
 /** Returns the host of a URL, an IPv6 address without its brackets. */
 function hostOf({ hostname }: URL): string {
@@ -105,6 +108,10 @@ function hostOf({ hostname }: URL): string {
 async function resolveHost(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function onEnd(work: Promise<unknown>, release: () => void): void {
+  work.then(release, release);
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

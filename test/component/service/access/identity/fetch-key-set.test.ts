@@ -186,6 +186,32 @@ describe("a download of keys", () => {
     stuck[2]?.resolve([]);
   });
 
+  it("is not refused for fifteen slow ones of other providers, and for sixteen it is", async () => {
+    const held: ServerResponse[] = [];
+    let arrived = () => {};
+    const slow = await provider((_request, response) => {
+      held.push(response);
+      arrived();
+    });
+    const { port } = await provider(good);
+    const fetch = fetchInside({ timeoutMs: 60_000 });
+    const waiting: Promise<unknown>[] = [];
+    const begin = async () => {
+      const { promise, resolve } = deferred<void>();
+      arrived = resolve;
+      const call = fetch(`https://localhost:${slow.port}/`);
+      waiting.push(call);
+      await Promise.race([promise, call]);
+    };
+    for (let count = 0; count < 15; count++) await begin();
+    expect((await fetch(`https://localhost:${port}/`)).keys).toHaveLength(1);
+    await begin();
+    await expect(fetch(`https://localhost:${port}/`)).rejects.toThrow("too many downloads are running");
+    for (const response of held) response.end(KEYS);
+    await Promise.all(waiting);
+    expect((await fetch(`https://localhost:${port}/`)).keys).toHaveLength(1);
+  });
+
   it("refuses a text that is no key set", async () => {
     const { port } = await provider((_request, response) => response.end("<html>"));
     await expect(fetchInside()(`https://localhost:${port}/`)).rejects.toThrow("the download failed");
