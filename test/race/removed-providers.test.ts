@@ -14,6 +14,7 @@ import {
   createSessionOfUser,
   insertSession,
   type NewSession,
+  SESSIONS_OF_USER_MAX_COUNT,
 } from "../../src/service/users/sessions.ts";
 import { tokenKey } from "../support/crypto/signed-token.ts";
 import { openRaceDatabase } from "../support/database/database.ts";
@@ -132,6 +133,16 @@ describe.skipIf(database === undefined)("the removal of an identity provider", (
     await remove();
     expect(await countSessions(db, elsewhere)).toBe(1);
     expect(await countSessions(db, projectId)).toBe(1);
+  });
+
+  it("leaves the user's older sessions their places, which its own sessions no longer take", async () => {
+    const insert = () => db.transaction((tx) => insertSession(deps, tx, TEST_ORIGIN, session("alice")));
+    const older = await insert();
+    for (let count = 1; count < SESSIONS_OF_USER_MAX_COUNT; count++) await exchange("alice");
+    await remove();
+    expect((await insert()).endedIds).toEqual([]);
+    for (let count = 2; count < SESSIONS_OF_USER_MAX_COUNT; count++) await insert();
+    expect((await insert()).endedIds).toEqual([older.id]);
   });
 
   it("is finished by a repeated call after an interruption, and stays in force until then", async () => {

@@ -191,8 +191,9 @@ export async function insertSession(
     db,
     sql`WITH ended AS (
           UPDATE session SET revoked_at = clock_timestamp() WHERE id IN (
-            SELECT id FROM session WHERE project_id = ${projectId} AND user_reference = ${userReference}
+            SELECT id FROM session s WHERE project_id = ${projectId} AND user_reference = ${userReference}
               AND revoked_at IS NULL AND expires_at > clock_timestamp()
+              AND NOT EXISTS (SELECT FROM removed_identity_provider r WHERE r.id = s.identity_provider_id)
             ORDER BY id DESC OFFSET ${SESSIONS_OF_USER_MAX_COUNT - 1})
           RETURNING id, project_id
         ), noted AS (${auditInsert("session.revoke", sql`ended`, origin)})
