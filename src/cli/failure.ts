@@ -5,7 +5,7 @@ import { ServiceError } from "../service/platform/errors/service-error.ts";
 import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
 import { messageOf, UnreachableError } from "./connections/unreachable-error.ts";
-import { printable } from "./format.ts";
+import { printable } from "./printable.ts";
 
 /** The text of a failure, and the exit code. */
 export interface Failure {
@@ -14,15 +14,10 @@ export interface Failure {
 }
 
 /**
- * Describes any error. The catalogue's reason, which docs/errors.md explains, comes first. A text of another program
- * cannot control the terminal, and a refusal's is one line.
+ * Describes any error. The catalogue's reason, which docs/errors.md explains, comes first. The text of a refusal is one
+ * line, so that a service cannot forge others.
  */
 export function describeFailure(error: unknown): Failure {
-  const { message, exitCode } = describe(error);
-  return { message: message.split("\n").map(printable).join("\n"), exitCode };
-}
-
-function describe(error: unknown): Failure {
   if (error instanceof UsageError) return { message: error.message, exitCode: EXIT.usage };
   if (error instanceof ConnectError) return describeRefusal(error);
   if (error instanceof ServiceError) return failed(`${error.reason}: ${error.message}`);

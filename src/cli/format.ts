@@ -1,6 +1,7 @@
 import type { DescEnum } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { formatDollars } from "../protocol/price-table.ts";
+import { printable } from "./printable.ts";
 
 /** Formats a change of money with its sign. */
 export function formatChange(amountMicroUsd: bigint): string {
@@ -52,22 +53,6 @@ export function formatTable<Row>(columns: readonly TableColumn<Row>[], rows: rea
 export function formatPairs(pairs: readonly (readonly [name: string, value: string | undefined])[]): string {
   const known = pairs.flatMap(([name, value]) => (value ? [[name, printable(value)]] : []));
   return align(known, []);
-}
-
-/** Replaces terminal control characters and right-to-left marks, because names come from callers. */
-export function printable(text: string): string {
-  return text.replace(/\p{C}/gu, "\u{fffd}");
-}
-
-/** Escapes the characters that {@link printable} replaces, in a line of JSON, which keeps its value. */
-export function printableJson(line: string): string {
-  return line.replace(/\p{C}/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => escapeOf(character.charCodeAt(at))).join(""),
-  );
-}
-
-function escapeOf(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
 function align(lines: readonly (readonly string[])[], alignment: readonly ("right" | undefined)[]): string {

@@ -2,13 +2,20 @@ import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts
 import { COMMAND_NAMES, findCommand } from "./command-groups.ts";
 import { didYouMean } from "./option.ts";
 import { shownWord } from "./parse-command-line.ts";
+import { printableOutput } from "./printable.ts";
 
 /**
  * Runs a command or prints its help. Returns the exit code and never throws. Results go to standard output, everything
- * else to standard error.
+ * else to standard error. Neither gets a character that controls the terminal, whatever a service, a fullnode or a file
+ * says.
  */
-export async function runTss(argv: readonly string[], context: CommandContext): Promise<number> {
-  if (argv[0] === "--version") return runTss(["version", ...argv.slice(1)], context);
+export async function runTss(argv: readonly string[], given: CommandContext): Promise<number> {
+  if (argv[0] === "--version") return runTss(["version", ...argv.slice(1)], given);
+  const context: CommandContext = {
+    ...given,
+    print: (text) => given.print(printableOutput(text)),
+    note: (text) => given.note(printableOutput(text)),
+  };
   const isHelp = argv.length === 0 || argv[0] === "help" || argv.includes("--help") || argv.includes("-h");
   const words = argv.slice(argv[0] === "help" ? 1 : 0).filter((word) => !isHelp || !word.startsWith("-"));
   const [noun, verb] = words;

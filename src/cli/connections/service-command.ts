@@ -3,7 +3,6 @@ import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf"
 import type { CallOptions } from "@connectrpc/connect";
 import type { Command, CommandContext } from "../command.ts";
 import { isOutcomeUnknown } from "../failure.ts";
-import { printableJson } from "../format.ts";
 import { flag, nonEmptyText, type Options, optional, uuid, type Values } from "../option.ts";
 import type { CallerKind, Target } from "./connection.ts";
 import { type Clients, withClients } from "./with-clients.ts";
@@ -136,5 +135,5 @@ export function howToRepeat(key: string): string {
 
 /** Returns a message as one line of the contract's JSON, including default values. */
 export function formatMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): string {
-  return printableJson(JSON.stringify(toJson(schema, message, { alwaysEmitImplicit: true })));
+  return JSON.stringify(toJson(schema, message, { alwaysEmitImplicit: true }));
 }
