@@ -3,6 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { Events } from "../../../gen/proto/tss/v1/events_pb.ts";
 import { Identity } from "../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
@@ -11,6 +12,7 @@ import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
+import { untilClosing } from "../../transport/calls/closing-signal.ts";
 import { registerService, type ServiceRegistration } from "../../transport/calls/service-registration.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";
 import { networkOf } from "../access/caller.ts";
@@ -35,6 +37,7 @@ import { createAdminKeyLookup, createApiKeyLookup } from "../access/keys/stored-
 import { createSessionLookup } from "../access/stored-sessions.ts";
 import type { Config } from "../config/config.ts";
 import type { SweepConfig } from "../config/deposits.ts";
+import { createEventsService, type EventsServiceDeps } from "../events/events-service.ts";
 import {
   type AccountCallsDeps,
   type AdminKeyCallsDeps,
@@ -89,6 +92,7 @@ export async function serveContract(
     servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
     accounts: { database, lookup },
     sessions,
+    events: { database, clock: service.clock, signals, untilClosing },
     exchangeToken: openTokenExchange(service, { sessions, checkProof }),
     identityProviders: {
       database,
@@ -190,6 +194,7 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
     registerService(Receipts, shared.receipts),
     registerService(Users, createUsersService(shared.sessions)),
     registerService(Sessions, createSessionsService(shared.sessions)),
+    registerService(Events, createEventsService(shared.events)),
     registerService(Identity, createIdentityService(shared.exchangeToken)),
     registerService(Admin, {
       ...route<typeof Admin>(Admin, (context) => of(context).admin),
@@ -208,6 +213,7 @@ export interface RoutedParts {
   readonly servicesOf: (network: string) => NetworkServices | undefined;
   readonly accounts: AccountCallsDeps;
   readonly sessions: SessionDeps;
+  readonly events: EventsServiceDeps;
   readonly exchangeToken: TokenExchange;
   readonly adminKeys: AdminKeyCallsDeps;
   readonly receipts: ServiceImpl<typeof Receipts>;

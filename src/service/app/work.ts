@@ -12,6 +12,7 @@ import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import { createSubmitter } from "../chain/submit/submitter.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Config } from "../config/config.ts";
+import { createEventRetention } from "../events/retain-events.ts";
 import { createAcceptOperation } from "../onboarding/accept-dwallet.ts";
 import { createConsentOperation } from "../onboarding/custody/consent-operation.ts";
 import { createCustodyLoop } from "../onboarding/custody/custody-loop.ts";
@@ -214,6 +215,7 @@ export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
   return [
     { name: "expiry", loop: expiry },
     { name: "retention", loop: retention },
+    { name: "event retention", loop: createEventRetention({ database, clock, log, ...pace }) },
     { name: "sessions", loop: createSessionSweep({ database, clock, log, ...pace }) },
   ];
 }

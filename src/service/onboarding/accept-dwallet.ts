@@ -11,6 +11,7 @@ import { invalidField, ServiceError } from "../platform/errors/service-error.ts"
 import { bytea, text } from "../platform/store/columns.ts";
 import { execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { refuseFrozenUser } from "../users/ensure-user.ts";
+import { dwalletEventInsert, eventColumns } from "./dwallet-event.ts";
 import { type DWalletRow, findDWallet, readDWallet } from "./dwallet-row.ts";
 import { verifyUserSignature } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
@@ -132,9 +133,13 @@ const BATCH_COUNT = 10;
 async function setActive(db: Queryable, id: string, digest: string | null): Promise<void> {
   await execute(
     db,
-    sql`UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, ${digest}),
-          updated_at = now()
-        WHERE id = ${id} AND state NOT IN ('Leaving', 'Left')`,
+    sql`
+WITH before AS MATERIALIZED (SELECT id, state FROM dwallet WHERE id = ${id} FOR UPDATE), changed AS (
+  UPDATE dwallet d SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, ${digest}), updated_at = now()
+  FROM before b WHERE d.id = b.id AND b.state NOT IN ('Leaving', 'Left')
+  RETURNING b.state AS state_before, ${eventColumns(sql`d`)}
+)
+${dwalletEventInsert("dwallet.active", sql`(SELECT * FROM changed WHERE state_before <> 'Active') AS active`)}`,
   );
 }
 

@@ -9,6 +9,7 @@ import { readOpenSessions, type SessionKind } from "../chain/session.ts";
 import { postings } from "../ledger/postings.ts";
 import { nullable, number, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
+import { dwalletEventInsert, eventColumns } from "./dwallet-event.ts";
 
 /** Waits for the network to verify DKGs. Refunds rejected ones within the project's daily budget. */
 export function createDWalletSession(network: string, refundsPerDay: number): SessionKind {
@@ -49,9 +50,13 @@ export async function recordDWalletState(
       // A late answer must not undo Active, nor the states of a dWallet that leaves.
       await execute(
         db,
-        sql`UPDATE dwallet SET state = ${state.kind}, public_output = ${state.publicOutput},
-              public_key = ${publicKey}, updated_at = now()
-            WHERE id = ${id} AND state NOT IN ('Active', 'Leaving', 'Left')`,
+        sql`
+WITH changed AS (
+  UPDATE dwallet d SET state = ${state.kind}, public_output = ${state.publicOutput}, public_key = ${publicKey},
+    updated_at = now()
+  WHERE id = ${id} AND state NOT IN ('Active', 'Leaving', 'Left') RETURNING d.state, ${eventColumns(sql`d`)}
+)
+${dwalletEventInsert("dwallet.active", sql`(SELECT * FROM changed WHERE state = 'Active') AS active`)}`,
       );
       return true;
     }
@@ -103,7 +108,8 @@ WITH request AS (
 ), ${postings.refund(sql`request`, "dkg")}, ${budgetReturn(sql`request`, sql`posting_refund`)}, failed AS (
   UPDATE dwallet d SET state = ${to}, failure_reason = ${reason}, refunded = p.id IS NOT NULL, updated_at = now()
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE d.id = s.id
-), refunded AS (
+  RETURNING ${eventColumns(sql`d`)}
+), noted AS (${dwalletEventInsert("dwallet.failed", sql`failed`)}), refunded AS (
   SELECT id, project_id FROM request JOIN posting_refund USING (id)
 )
 ${auditInsert("dwallet.refund", sql`refunded`, SYSTEM_ORIGIN)}`,

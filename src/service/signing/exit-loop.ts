@@ -15,6 +15,7 @@ import { text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
+import { signEventInsert } from "./sign-event.ts";
 
 /**
  * Processes the exits of a network's dWallets: ends their open reservations, waits until their submitted requests have
@@ -81,7 +82,8 @@ WITH reservation AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the dWallet is leaving the service', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id
-  RETURNING r.id, r.project_id, r.presign_id
+  RETURNING r.id, r.project_id, r.presign_id, r.dwallet_id, r.failure_reason
 ), returned AS (${presignMoves.release(sql`failed`)}
+), noted AS (${signEventInsert("sign.failed", sql`failed`)}
 ), audited AS (${auditInsert("sign.expire", sql`failed`, SYSTEM_ORIGIN)})
 SELECT id FROM failed`;

@@ -10,6 +10,7 @@ import { number, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
+import { signEventInsert } from "./sign-event.ts";
 import type { SignObserver } from "./sign-operation.ts";
 
 /**
@@ -105,7 +106,8 @@ WITH reservation AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id
-  RETURNING r.id, r.project_id, r.network, r.presign_id
+  RETURNING r.id, r.project_id, r.network, r.presign_id, r.dwallet_id, r.failure_reason
 ), returned AS (${presignMoves.release(sql`failed`)}
+), noted AS (${signEventInsert("sign.failed", sql`failed`)}
 ), audited AS (${auditInsert("sign.expire", sql`failed`, SYSTEM_ORIGIN)})
 SELECT id, network FROM failed`;

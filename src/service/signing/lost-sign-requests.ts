@@ -3,6 +3,7 @@ import { budgetReturn } from "../access/allowances/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
 import { execute, type Queryable } from "../platform/store/database.ts";
+import { signEventInsert } from "./sign-event.ts";
 
 /** A sign request that the chain knows and the database has lost. */
 export interface LostSignRequest {
@@ -83,8 +84,8 @@ WITH reservation AS (
 ), ${postings.release(sql`reservation`)}, ${budgetReturn(sql`reservation`, sql`posting_release`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
-  FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id RETURNING r.id, r.project_id
-)
+  FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id RETURNING r.id, r.project_id, r.dwallet_id, r.failure_reason
+), noted AS (${signEventInsert("sign.failed", sql`failed`)})
 ${auditInsert("sign.expire", sql`failed`, SYSTEM_ORIGIN)}`,
   );
 }

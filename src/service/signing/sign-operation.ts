@@ -18,6 +18,7 @@ import { topics } from "../platform/coordination/topics.ts";
 import { bytea, number, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
+import { signEventInsert } from "./sign-event.ts";
 
 /**
  * Requests signatures: queued -> submitted once landed. If it can never land, the request fails with a refund and the
@@ -224,8 +225,8 @@ WITH request AS (
     updated_at = now(), failure_message = ${message}::text
       || CASE WHEN p.id IS NULL THEN '; not refunded: the project has used up its refunds of the day' ELSE '' END
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE r.id = s.id
-  RETURNING r.id, r.project_id, r.presign_id
-), burnt AS (${presignMoves.burn(sql`failed`)}), refunded AS (
+  RETURNING r.id, r.project_id, r.presign_id, r.dwallet_id, r.failure_reason
+), burnt AS (${presignMoves.burn(sql`failed`)}), noted AS (${signEventInsert("sign.failed", sql`failed`)}), refunded AS (
   SELECT id, project_id FROM request JOIN posting_refund USING (id)
 ), audited AS (${auditInsert("sign.fail", sql`failed`, SYSTEM_ORIGIN)}
 ), refund_audited AS (${auditInsert("sign.refund", sql`refunded`, SYSTEM_ORIGIN)})

@@ -2,12 +2,14 @@ import sql from "sql-template-tag";
 import { parseSignSession } from "../../protocol/chain/chain-objects.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { readOpenSessions, type SessionKind } from "../chain/session.ts";
+import { announceEvents } from "../events/event.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import { batchStatements } from "../platform/store/batch-statements.ts";
 import { boolean, type Columns, nullable, number, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
+import { signEventInsert } from "./sign-event.ts";
 import { failSignRequest, type SignObserver, type SignTimes } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import type { Verifier } from "./verifier.ts";
@@ -58,6 +60,7 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
           break;
       }
       signals.notify(topics.sign(id));
+      announceEvents(signals, row.projectId);
       return true;
     },
   };
@@ -148,8 +151,8 @@ WITH locked AS MATERIALIZED (
   UPDATE sign_request r SET status = 'completed', signature = news.signature, updated_at = now()
   FROM unnest(${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ signature }) => signature)}::bytea[])
     AS news (id, signature) JOIN locked USING (id)
-  WHERE r.id = news.id RETURNING r.id, r.created_at, r.updated_at
-)
+  WHERE r.id = news.id RETURNING r.id, r.project_id, r.dwallet_id, r.failure_reason, r.created_at, r.updated_at
+), noted AS (${signEventInsert("sign.completed", sql`completed`)})
 SELECT r.id, extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSeconds",
        extract(epoch FROM t.resolved_at - o.created_at)::float8 AS "queuedSeconds",
        extract(epoch FROM r.updated_at - t.resolved_at)::float8 AS "submittedSeconds"

@@ -1,5 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { type AuditOrigin, auditInsert } from "../../audit/audit-event.ts";
+import { eventInsert } from "../../events/event.ts";
 import { depositPostings } from "../../ledger/postings.ts";
 import { bigint, text } from "../../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../../platform/store/database.ts";
@@ -27,8 +28,8 @@ WITH waiting AS (${waiting(deposits, ofProject(projectId))} ORDER BY d.id FOR UP
   UPDATE deposit d SET state = 'credited', price_pico_usd = w.price, value_micro_usd = w.value, ledger_key = w.key,
     credited_at = now()
   FROM waiting w JOIN changed USING (project_id) WHERE d.id = w.id
-  RETURNING d.id, d.project_id
-), entries AS (${depositPostings.entries(sql`waiting JOIN changed USING (project_id)`)}
+  RETURNING d.id, d.project_id, d.tx_digest, d.coin_type, d.amount, d.value_micro_usd, d.address
+), noted AS (${creditEventInsert(sql`credited`)}), entries AS (${depositPostings.entries(sql`waiting JOIN changed USING (project_id)`)}
 ), audited AS (${auditInsert("deposit.credit", sql`credited`, origin)})
 SELECT id FROM credited`,
   );
@@ -79,4 +80,16 @@ function waiting({ network, coins, prices }: Deposits, of: Sql): Sql {
   JOIN unnest(${coinTypes}::text[], ${picoUsd}::bigint[], ${scales}::numeric[]) AS p (coin_type, price, scale)
     USING (coin_type)
   WHERE ${of} AND d.network = ${network} AND d.state = 'waiting'`;
+}
+
+/** Returns a fragment of a larger statement that writes one event for each credited deposit of `source`. */
+function creditEventInsert(source: Sql): Sql {
+  return eventInsert(
+    "deposit.credited",
+    sql`(SELECT c.project_id, c.id::text AS subject, NULL::text AS user_reference,
+           jsonb_build_object('deposit_id', c.id, 'value_micro_usd', c.value_micro_usd::text, 'amount', c.amount::text,
+             'coin_type', c.coin_type, 'tx_digest', c.tx_digest, 'address', c.address,
+             'reference', nullif(a.reference, '')) AS data
+         FROM ${source} c JOIN deposit_address a ON a.address = c.address) AS noted`,
+  );
 }

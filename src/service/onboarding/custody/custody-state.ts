@@ -10,6 +10,7 @@ import { auditInsert, SYSTEM_ORIGIN } from "../../audit/audit-event.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
 import { ServiceError } from "../../platform/errors/service-error.ts";
 import { type Database, execute, type Queryable } from "../../platform/store/database.ts";
+import { dwalletEventInsert, eventColumns } from "../dwallet-event.ts";
 
 /**
  * Reads the Treasury's record of a dWallet from the chain. Throws CHAIN_UNAVAILABLE, also if the fullnode does not know
@@ -101,8 +102,8 @@ export async function markDWalletLeft(
 WITH marked AS (
   UPDATE dwallet SET state = 'Left', leave_tx_digest = coalesce(${txDigest ?? null}::text, leave_tx_digest),
     left_version = ${version ?? null}::bigint, updated_at = now()
-  WHERE id = ${dwalletRowId} AND state IN ('Active', 'Leaving') RETURNING id, project_id
-), audited AS (${auditInsert("dwallet.left", sql`marked`, SYSTEM_ORIGIN)})
+  WHERE id = ${dwalletRowId} AND state IN ('Active', 'Leaving') RETURNING id, ${eventColumns(sql`dwallet`)}
+), noted AS (${dwalletEventInsert("dwallet.left", sql`marked`)}), audited AS (${auditInsert("dwallet.left", sql`marked`, SYSTEM_ORIGIN)})
 SELECT id FROM marked`,
   );
   return markedCount > 0;
@@ -146,8 +147,9 @@ export async function markDWalletHeld(
     sql`
 WITH marked AS (
   UPDATE dwallet SET state = 'Active', leave_tx_digest = NULL, left_version = NULL, updated_at = now()
-  WHERE id = ${dwalletRowId} AND state = 'Left' AND (left_version IS NULL OR left_version < ${version}) RETURNING id, project_id
-), audited AS (${auditInsert("dwallet.return", sql`marked`, SYSTEM_ORIGIN)})
+  WHERE id = ${dwalletRowId} AND state = 'Left' AND (left_version IS NULL OR left_version < ${version})
+  RETURNING id, ${eventColumns(sql`dwallet`)}
+), noted AS (${dwalletEventInsert("dwallet.active", sql`marked`)}), audited AS (${auditInsert("dwallet.return", sql`marked`, SYSTEM_ORIGIN)})
 SELECT id FROM marked`,
   );
   return markedCount > 0;

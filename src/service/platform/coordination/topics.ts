@@ -20,6 +20,8 @@ export const topics = {
   landed: (network: string): string => `landed:${network}`,
   /** The operation of this row ended. */
   operation: (subjectId: string): string => `operation:${subjectId}`,
+  /** There are new events of the project. */
+  events: (projectId: string): string => `events:${projectId}`,
   /** A key was changed or revoked. */
   key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
   /** An identity provider was removed, and its sessions have ended. */

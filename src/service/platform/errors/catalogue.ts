@@ -294,6 +294,10 @@ export const ERROR_CATALOGUE = {
     "The price does not fit the budget of the key. The metadata has what is left, as `leftCount` requests and `leftMicroUsd`, each absent without such a limit, and `growTime`, when the oldest spent part of the budget is free again.",
     { metadata: ["leftCount", "leftMicroUsd", "growTime"] },
   ),
+  CURSOR_LOST: kind(
+    Code.OutOfRange,
+    "Events after the cursor are no longer kept: they are older than 30 days, or the service was restored from a backup that lacks events before the cursor. Read the current state of what you follow, and list events without a cursor.",
+  ),
   TOO_MANY_IDENTITY_PROVIDERS: kind(
     Code.ResourceExhausted,
     "The project has reached its limit of identity providers. Delete one of them first.",

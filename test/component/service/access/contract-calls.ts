@@ -6,6 +6,7 @@ import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Events } from "../../../../gen/proto/tss/v1/events_pb.ts";
 import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
@@ -26,6 +27,7 @@ export const METHODS: readonly DescMethod[] = [
   Account,
   Users,
   Sessions,
+  Events,
   Identity,
   Admin,
   Operations,
@@ -54,9 +56,18 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
   const server = await startServer({
     host: "127.0.0.1",
     port: 0,
-    services: [Onboarding, Signing, Billing, Account, Users, Sessions, Identity, Admin, Operations].map(
-      (service: DescService) => registerService(service, implementationOf(service, reached)),
-    ),
+    services: [
+      Onboarding,
+      Signing,
+      Billing,
+      Account,
+      Users,
+      Sessions,
+      Events,
+      Identity,
+      Admin,
+      Operations,
+    ].map((service: DescService) => registerService(service, implementationOf(service, reached))),
     interceptors: [createErrorInterceptor(errors)],
     errors,
     gate,

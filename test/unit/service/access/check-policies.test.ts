@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Events } from "../../../../gen/proto/tss/v1/events_pb.ts";
 import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
@@ -76,7 +77,18 @@ const WRITE: Declared = {
 describe("the contract", () => {
   it("declares a complete and consistent policy for every method", () => {
     expect(() =>
-      checkPolicies([Onboarding, Signing, Billing, Account, Users, Sessions, Identity, Admin, Operations]),
+      checkPolicies([
+        Onboarding,
+        Signing,
+        Billing,
+        Account,
+        Users,
+        Sessions,
+        Events,
+        Identity,
+        Admin,
+        Operations,
+      ]),
     ).not.toThrow();
   });
 

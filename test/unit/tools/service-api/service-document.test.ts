@@ -5,6 +5,7 @@ import { http } from "../../../../gen/proto/google/api/annotations_pb.ts";
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Events } from "../../../../gen/proto/tss/v1/events_pb.ts";
 import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
@@ -42,6 +43,7 @@ const SERVICES = [
   Account,
   Admin,
   Billing,
+  Events,
   Identity,
   Onboarding,
   Operations,

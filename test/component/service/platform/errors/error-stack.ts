@@ -5,6 +5,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import sql from "sql-template-tag";
 import { Admin } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Events } from "../../../../../gen/proto/tss/v1/events_pb.ts";
 import { Identity } from "../../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../../gen/proto/tss/v1/sessions_pb.ts";
@@ -39,6 +40,7 @@ import { createBackOffs } from "../../../../../src/service/chain/fullnodes/back-
 import { createCallerReads } from "../../../../../src/service/chain/fullnodes/caller-reads.ts";
 import { createNetworkReader } from "../../../../../src/service/chain/reader.ts";
 import type { TreasuryState } from "../../../../../src/service/chain/treasury/treasury-state.ts";
+import { createEventsService } from "../../../../../src/service/events/events-service.ts";
 import { createOnboardingService } from "../../../../../src/service/onboarding/onboarding-service.ts";
 import { createParameterStore } from "../../../../../src/service/onboarding/parameter-store.ts";
 import {
@@ -261,6 +263,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
     sessions,
   };
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
+  const events = { database, signals, clock: systemClock };
   const networkWork = { database, signals: { ...createLocalSignals(), notify() {} }, sweepsOf };
   const admin = wholeAdminService({
     ...accounts,
@@ -324,6 +327,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
           ? routeServices({
               servicesOf: () => undefined,
               ...accounts,
+              events,
               exchangeToken,
               identityProviders: { database, sessions: createProviderSessions(signals), allowsInside: false },
               networkWork,
@@ -334,6 +338,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
               registerService(Billing, billing),
               registerService(Users, createUsersService(sessions)),
               registerService(Sessions, createSessionsService(sessions)),
+              registerService(Events, createEventsService(events)),
               registerService(Identity, createIdentityService(exchangeToken)),
               registerService(Admin, admin),
             ],

@@ -15,6 +15,7 @@ import type { ProtocolClient } from "./protocol-client.ts";
 import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
 import { ADMIN_PROVOCATIONS } from "./provocations/admin-provocations.ts";
 import { DEPOSIT_PROVOCATIONS } from "./provocations/deposit-provocations.ts";
+import { EVENT_PROVOCATIONS } from "./provocations/event-provocations.ts";
 import { IDENTITY_PROVOCATIONS } from "./provocations/identity-provocations.ts";
 import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
 import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
@@ -31,6 +32,7 @@ const TABLES = [
   REQUEST_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
   USER_PROVOCATIONS,
+  EVENT_PROVOCATIONS,
   SIGNING_PROVOCATIONS,
   DEPOSIT_PROVOCATIONS,
   ADMIN_PROVOCATIONS,

@@ -5,6 +5,7 @@ import { httpStatusOfCode } from "../../../../../src/transport/calls/transport-e
 import { DATABASE_TIMEOUT_MS } from "../../../../support/database/database.ts";
 import { ADMIN_KEY, type ErrorStack, startErrorStack } from "./error-stack.ts";
 import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
+import { EVENT_PROVOCATIONS } from "./provocations/event-provocations.ts";
 import { IDENTITY_PROVOCATIONS } from "./provocations/identity-provocations.ts";
 import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
@@ -23,6 +24,7 @@ const known = [
   ACCESS_PROVOCATIONS,
   IDENTITY_PROVOCATIONS,
   USER_PROVOCATIONS,
+  EVENT_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
   SIGNING_PROVOCATIONS,
 ].flatMap((table) => Object.entries<readonly Provocation[]>(table));
