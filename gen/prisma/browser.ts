@@ -239,3 +239,14 @@ export type ProofSecret = Prisma.ProofSecretModel
  * A proof that was used while Redis could not tell. Not logged, because it counts for minutes.
  */
 export type SeenProof = Prisma.SeenProofModel
+/**
+ * Model Event
+ * What became true of a project's rows, in the order in which consumers follow it. Written by the statement that made it
+ * true. Kept for 30 days.
+ */
+export type Event = Prisma.EventModel
+/**
+ * Model EventHead
+ * How far the events of a project are numbered. Projects whose events nobody has read have no row.
+ */
+export type EventHead = Prisma.EventHeadModel

@@ -94,7 +94,9 @@ export const ModelName = {
   IdentityProvider: 'IdentityProvider',
   RemovedIdentityProvider: 'RemovedIdentityProvider',
   ProofSecret: 'ProofSecret',
-  SeenProof: 'SeenProof'
+  SeenProof: 'SeenProof',
+  Event: 'Event',
+  EventHead: 'EventHead'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -767,12 +769,43 @@ export const SeenProofScalarFieldEnum = {
 export type SeenProofScalarFieldEnum = (typeof SeenProofScalarFieldEnum)[keyof typeof SeenProofScalarFieldEnum]
 
 
+export const EventScalarFieldEnum = {
+  id: 'id',
+  eventId: 'eventId',
+  projectId: 'projectId',
+  sequence: 'sequence',
+  kind: 'kind',
+  subject: 'subject',
+  userReference: 'userReference',
+  data: 'data',
+  createdAt: 'createdAt'
+} as const
+
+export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
+
+
+export const EventHeadScalarFieldEnum = {
+  projectId: 'projectId',
+  lastSequence: 'lastSequence',
+  lostSequence: 'lostSequence'
+} as const
+
+export type EventHeadScalarFieldEnum = (typeof EventHeadScalarFieldEnum)[keyof typeof EventHeadScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
 } as const
 
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
+
+
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -789,4 +822,13 @@ export const NullsOrder = {
 } as const
 
 export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
+export const JsonNullValueFilter = {
+  DbNull: DbNull,
+  JsonNull: JsonNull,
+  AnyNull: AnyNull
+} as const
+
+export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
 

@@ -297,6 +297,7 @@ export type ProjectWhereInput = {
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
   identityProviders?: Prisma.IdentityProviderListRelationFilter
+  eventHead?: Prisma.XOR<Prisma.EventHeadNullableScalarRelationFilter, Prisma.EventHeadWhereInput> | null
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -328,6 +329,7 @@ export type ProjectOrderByWithRelationInput = {
   userCount?: Prisma.ProjectUserCountOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   identityProviders?: Prisma.IdentityProviderOrderByRelationAggregateInput
+  eventHead?: Prisma.EventHeadOrderByWithRelationInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -362,6 +364,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
   identityProviders?: Prisma.IdentityProviderListRelationFilter
+  eventHead?: Prisma.XOR<Prisma.EventHeadNullableScalarRelationFilter, Prisma.EventHeadWhereInput> | null
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -429,6 +432,7 @@ export type ProjectCreateInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -460,6 +464,7 @@ export type ProjectUncheckedCreateInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -491,6 +496,7 @@ export type ProjectUpdateInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -522,6 +528,7 @@ export type ProjectUncheckedUpdateInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -875,6 +882,20 @@ export type ProjectUpdateOneRequiredWithoutIdentityProvidersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutIdentityProvidersInput, Prisma.ProjectUpdateWithoutIdentityProvidersInput>, Prisma.ProjectUncheckedUpdateWithoutIdentityProvidersInput>
 }
 
+export type ProjectCreateNestedOneWithoutEventHeadInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutEventHeadInput, Prisma.ProjectUncheckedCreateWithoutEventHeadInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutEventHeadInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutEventHeadNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutEventHeadInput, Prisma.ProjectUncheckedCreateWithoutEventHeadInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutEventHeadInput
+  upsert?: Prisma.ProjectUpsertWithoutEventHeadInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutEventHeadInput, Prisma.ProjectUpdateWithoutEventHeadInput>, Prisma.ProjectUncheckedUpdateWithoutEventHeadInput>
+}
+
 export type ProjectCreateWithoutApiKeysInput = {
   id: string
   name: string
@@ -903,6 +924,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -933,6 +955,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -979,6 +1002,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -1009,6 +1033,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutAllowancesInput = {
@@ -1039,6 +1064,7 @@ export type ProjectCreateWithoutAllowancesInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutAllowancesInput = {
@@ -1069,6 +1095,7 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutAllowancesInput = {
@@ -1115,6 +1142,7 @@ export type ProjectUpdateWithoutAllowancesInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutAllowancesInput = {
@@ -1145,6 +1173,7 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUsersInput = {
@@ -1175,6 +1204,7 @@ export type ProjectCreateWithoutUsersInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUsersInput = {
@@ -1205,6 +1235,7 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUsersInput = {
@@ -1251,6 +1282,7 @@ export type ProjectUpdateWithoutUsersInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUsersInput = {
@@ -1281,6 +1313,7 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUserCountInput = {
@@ -1311,6 +1344,7 @@ export type ProjectCreateWithoutUserCountInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUserCountInput = {
@@ -1341,6 +1375,7 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUserCountInput = {
@@ -1387,6 +1422,7 @@ export type ProjectUpdateWithoutUserCountInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUserCountInput = {
@@ -1417,6 +1453,7 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSessionsInput = {
@@ -1447,6 +1484,7 @@ export type ProjectCreateWithoutSessionsInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSessionsInput = {
@@ -1477,6 +1515,7 @@ export type ProjectUncheckedCreateWithoutSessionsInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSessionsInput = {
@@ -1523,6 +1562,7 @@ export type ProjectUpdateWithoutSessionsInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSessionsInput = {
@@ -1553,6 +1593,7 @@ export type ProjectUncheckedUpdateWithoutSessionsInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -1583,6 +1624,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -1613,6 +1655,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -1659,6 +1702,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -1689,6 +1733,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -1719,6 +1764,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -1749,6 +1795,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -1795,6 +1842,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -1825,6 +1873,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutConsentsInput = {
@@ -1855,6 +1904,7 @@ export type ProjectCreateWithoutConsentsInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutConsentsInput = {
@@ -1885,6 +1935,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutConsentsInput = {
@@ -1931,6 +1982,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutConsentsInput = {
@@ -1961,6 +2013,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -1991,6 +2044,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -2021,6 +2075,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -2067,6 +2122,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -2097,6 +2153,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -2127,6 +2184,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -2157,6 +2215,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -2203,6 +2262,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -2233,6 +2293,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -2263,6 +2324,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -2293,6 +2355,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -2339,6 +2402,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -2369,6 +2433,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositRequestsInput = {
@@ -2399,6 +2464,7 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
@@ -2429,6 +2495,7 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositRequestsInput = {
@@ -2475,6 +2542,7 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
@@ -2505,6 +2573,7 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -2535,6 +2604,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -2565,6 +2635,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -2611,6 +2682,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -2641,6 +2713,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -2671,6 +2744,7 @@ export type ProjectCreateWithoutDepositsInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -2701,6 +2775,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -2747,6 +2822,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -2777,6 +2853,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerHoursInput = {
@@ -2807,6 +2884,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
@@ -2837,6 +2915,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
@@ -2883,6 +2962,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
@@ -2913,6 +2993,7 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerUserHoursInput = {
@@ -2943,6 +3024,7 @@ export type ProjectCreateWithoutLedgerUserHoursInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
@@ -2973,6 +3055,7 @@ export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerUserHoursInput = {
@@ -3019,6 +3102,7 @@ export type ProjectUpdateWithoutLedgerUserHoursInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
@@ -3049,6 +3133,7 @@ export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutIdentityProvidersInput = {
@@ -3079,6 +3164,7 @@ export type ProjectCreateWithoutIdentityProvidersInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
@@ -3109,6 +3195,7 @@ export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutIdentityProvidersInput = {
@@ -3155,6 +3242,7 @@ export type ProjectUpdateWithoutIdentityProvidersInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
@@ -3185,6 +3273,147 @@ export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutEventHeadInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutEventHeadInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutEventHeadInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutEventHeadInput, Prisma.ProjectUncheckedCreateWithoutEventHeadInput>
+}
+
+export type ProjectUpsertWithoutEventHeadInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutEventHeadInput, Prisma.ProjectUncheckedUpdateWithoutEventHeadInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutEventHeadInput, Prisma.ProjectUncheckedCreateWithoutEventHeadInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutEventHeadInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutEventHeadInput, Prisma.ProjectUncheckedUpdateWithoutEventHeadInput>
+}
+
+export type ProjectUpdateWithoutEventHeadInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutEventHeadInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 
@@ -3373,6 +3602,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
   sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
   identityProviders?: boolean | Prisma.Project$identityProvidersArgs<ExtArgs>
+  eventHead?: boolean | Prisma.Project$eventHeadArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -3437,6 +3667,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
   sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
   identityProviders?: boolean | Prisma.Project$identityProvidersArgs<ExtArgs>
+  eventHead?: boolean | Prisma.Project$eventHeadArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -3462,6 +3693,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     userCount: Prisma.$ProjectUserCountPayload<ExtArgs> | null
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     identityProviders: Prisma.$IdentityProviderPayload<ExtArgs>[]
+    eventHead: Prisma.$EventHeadPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3907,6 +4139,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   userCount<T extends Prisma.Project$userCountArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$userCountArgs<ExtArgs>>): Prisma.Prisma__ProjectUserCountClient<runtime.Types.Result.GetResult<Prisma.$ProjectUserCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.Project$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   identityProviders<T extends Prisma.Project$identityProvidersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$identityProvidersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdentityProviderPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  eventHead<T extends Prisma.Project$eventHeadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$eventHeadArgs<ExtArgs>>): Prisma.Prisma__EventHeadClient<runtime.Types.Result.GetResult<Prisma.$EventHeadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4735,6 +4968,25 @@ export type Project$identityProvidersArgs<ExtArgs extends runtime.Types.Extensio
   take?: number
   skip?: number
   distinct?: Prisma.IdentityProviderScalarFieldEnum | Prisma.IdentityProviderScalarFieldEnum[]
+}
+
+/**
+ * Project.eventHead
+ */
+export type Project$eventHeadArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the EventHead
+   */
+  select?: Prisma.EventHeadSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the EventHead
+   */
+  omit?: Prisma.EventHeadOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.EventHeadInclude<ExtArgs> | null
+  where?: Prisma.EventHeadWhereInput
 }
 
 /**
