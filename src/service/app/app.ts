@@ -11,6 +11,10 @@ import { createKeySweep } from "../platform/idempotency/key-table.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import { type NamedLoop, startLoops } from "../platform/lifecycle/start-loops.ts";
 import { startLoopMonitor } from "../platform/telemetry/loop-monitor.ts";
+import { createEndpointSecrets } from "../webhooks/endpoint-secret.ts";
+import { createDeliveryRetention } from "../webhooks/retain-deliveries.ts";
+import { createWebhookSender } from "../webhooks/send-webhook.ts";
+import { createWebhookLoop } from "../webhooks/webhook-loop.ts";
 import { type Networks, openNetwork, openNetworks } from "./open-networks.ts";
 import { serveContract } from "./serve-contract.ts";
 import { serveNetwork } from "./serve-network.ts";
@@ -78,6 +82,7 @@ export interface App {
 /** The loops of a process that acts on the chain which concern no single network. */
 function workOf(service: Service, networks: Networks): NamedLoop[] {
   const { config, database, coordination, observe, clock, log } = service;
+  const secrets = config.webhookSecretHex && createEndpointSecrets(config.webhookSecretHex);
   const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
   return [
     { name: "keySweep", loop: createKeySweep({ database, clock, log }) },
@@ -91,5 +96,19 @@ function workOf(service: Service, networks: Networks): NamedLoop[] {
       observe,
       observerOf: (name) => networks.opened(name)?.network.observe?.signs,
     }),
+    { name: "webhook retention", loop: createDeliveryRetention({ database, clock, log }) },
+    ...(secrets === undefined
+      ? []
+      : [
+          {
+            name: "webhooks",
+            loop: createWebhookLoop({
+              ...{ database, secrets, clock, log },
+              signals: coordination.signals,
+              send: createWebhookSender({ allowsInside: config.allowsPrivateWebhooks }),
+              onAttempt: observe.onWebhook,
+            }),
+          },
+        ]),
   ];
 }

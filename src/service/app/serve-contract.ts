@@ -11,6 +11,7 @@ import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import { untilClosing } from "../../transport/calls/closing-signal.ts";
 import { registerService, type ServiceRegistration } from "../../transport/calls/service-registration.ts";
@@ -54,6 +55,8 @@ import { createSessionDeps, createSessionOfUser, type SessionDeps } from "../use
 import { createSessionsService } from "../users/sessions-service.ts";
 import { createUsersService } from "../users/users-service.ts";
 import { consoleRoutes, openApiRoute } from "../web/web-routes.ts";
+import { createEndpointSecrets } from "../webhooks/endpoint-secret.ts";
+import { createWebhooksService, type WebhooksServiceDeps } from "../webhooks/webhooks-service.ts";
 import type { Networks } from "./open-networks.ts";
 import type { NetworkServices } from "./serve-network.ts";
 import { startApiServer } from "./servers.ts";
@@ -92,6 +95,11 @@ export async function serveContract(
     servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
     accounts: { database, lookup },
     sessions,
+    webhooks: {
+      ...{ database, signals },
+      secrets: config.webhookSecretHex && createEndpointSecrets(config.webhookSecretHex),
+      allowsInside: config.allowsPrivateWebhooks,
+    },
     events: { database, clock: service.clock, signals, untilClosing },
     exchangeToken: openTokenExchange(service, { sessions, checkProof }),
     identityProviders: {
@@ -195,6 +203,7 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
     registerService(Users, createUsersService(shared.sessions)),
     registerService(Sessions, createSessionsService(shared.sessions)),
     registerService(Events, createEventsService(shared.events)),
+    registerService(Webhooks, createWebhooksService(shared.webhooks)),
     registerService(Identity, createIdentityService(shared.exchangeToken)),
     registerService(Admin, {
       ...route<typeof Admin>(Admin, (context) => of(context).admin),
@@ -214,6 +223,7 @@ export interface RoutedParts {
   readonly accounts: AccountCallsDeps;
   readonly sessions: SessionDeps;
   readonly events: EventsServiceDeps;
+  readonly webhooks: WebhooksServiceDeps;
   readonly exchangeToken: TokenExchange;
   readonly adminKeys: AdminKeyCallsDeps;
   readonly receipts: ServiceImpl<typeof Receipts>;

@@ -1,6 +1,6 @@
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import type { TracingConfig } from "../platform/telemetry/otlp/otlp-tracing.ts";
-import type { Secret } from "../platform/telemetry/secret.ts";
+import { Secret } from "../platform/telemetry/secret.ts";
 import { checkBind, checkSecrets, checkShared, isPublic, unknownVariables } from "./checks.ts";
 import { type ClientConfig, readClientConfig, readTreasuryConfig, type TreasuryConfig } from "./client.ts";
 import { ConfigError, type Setting } from "./config-variable.ts";
@@ -51,6 +51,10 @@ export interface Config extends LimitsConfig {
   readonly publicUrls: readonly string[];
   /** True if the keys of identity providers may be at http and at addresses that are not public. */
   readonly allowsPrivateIdentity: boolean;
+  /** 64 hex digits. Undefined if the service sends no webhooks. */
+  readonly webhookSecretHex: Secret | undefined;
+  /** True if webhooks may go to http and to addresses that are not public. */
+  readonly allowsPrivateWebhooks: boolean;
   /** Undefined for clear text, because a proxy normally terminates TLS. */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
   /** Undefined if tracing is off. */
@@ -77,12 +81,21 @@ function isMetricsPublic(read: ConfigReader<VariableName>, [first]: Config["netw
   return read.optional("DATABASE_URL") === undefined && networkTraits(first.name).isDevelopment;
 }
 
-/** The quick start may have an identity provider on the same machine. */
-function allowsPrivateIdentity(read: ConfigReader<VariableName>, [first]: Config["networks"]): boolean {
-  if (read.optional("IDENTITY_PRIVATE_ADDRESSES") !== undefined)
-    return read.boolean("IDENTITY_PRIVATE_ADDRESSES");
+/** The quick start may have an identity provider, or a receiver of webhooks, on the same machine. */
+function allowsPrivate(
+  name: "IDENTITY_PRIVATE_ADDRESSES" | "WEBHOOK_PRIVATE_ADDRESSES",
+  read: ConfigReader<VariableName>,
+  networks: Config["networks"],
+): boolean {
+  return read.optional(name) === undefined ? isQuickStart(read, networks) : read.boolean(name);
+}
+
+function isQuickStart(read: ConfigReader<VariableName>, [first]: Config["networks"]): boolean {
   return read.optional("DATABASE_URL") === undefined && networkTraits(first.name).isDevelopment;
 }
+
+/** Known to everyone: it protects nothing but the quick start's own webhooks. */
+const DEVELOPMENT_WEBHOOK_SECRET_HEX = "77".repeat(32);
 
 /** Reads the configuration from the environment. Throws a ConfigError that names every fault. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
@@ -134,7 +147,11 @@ export function readConfig(
     drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),
     corsOrigins: read.list("CORS_ORIGINS"),
     publicUrls: read.publicUrls("PUBLIC_URLS"),
-    allowsPrivateIdentity: allowsPrivateIdentity(read, networks),
+    allowsPrivateIdentity: allowsPrivate("IDENTITY_PRIVATE_ADDRESSES", read, networks),
+    webhookSecretHex:
+      read.secretKey("WEBHOOK_SECRET_HEX") ??
+      (isQuickStart(read, networks) ? new Secret(DEVELOPMENT_WEBHOOK_SECRET_HEX) : undefined),
+    allowsPrivateWebhooks: allowsPrivate("WEBHOOK_PRIVATE_ADDRESSES", read, networks),
     tls: readTls(read),
     tracing: readTracing(read),
   };

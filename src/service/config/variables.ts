@@ -229,6 +229,17 @@ export const CONFIG_VARIABLES = [
       "The URLs at which callers reach the service, comma-separated, each with the path that a proxy removes; the proofs of sessions must then be for one of them. Empty: only the path of a proof's URL counts",
   },
   {
+    name: "WEBHOOK_SECRET_HEX",
+    description:
+      "The secret from which those of webhook endpoints follow, 64 hex digits, the same on all replicas; unset: no webhooks, except on the localnet without DATABASE_URL, which has a public development secret",
+    secret: true,
+  },
+  {
+    name: "WEBHOOK_PRIVATE_ADDRESSES",
+    description:
+      "Whether webhooks may go to http and to addresses that are not public: true or false. Default: true on the localnet without DATABASE_URL, otherwise false",
+  },
+  {
     name: "IDENTITY_PRIVATE_ADDRESSES",
     description:
       "Whether the keys of identity providers may be at http and at addresses that are not public: true or false. Default: true on the localnet without DATABASE_URL, otherwise false",

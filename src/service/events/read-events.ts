@@ -169,6 +169,36 @@ export async function readNewestPlace(database: Database, projectId: string): Pr
   return row ?? { sequence: 0n, eventId: "" };
 }
 
+/**
+ * Finds a place before all events of a project since a time, among those with a number. It may be up to
+ * {@link PLACE_MARGIN_MS} early, because events written at once can have numbers in another order than their times.
+ */
+export async function readPlaceBefore(db: Queryable, projectId: string, since: Date): Promise<EventPlace> {
+  const sinceMs = since.getTime() - PLACE_MARGIN_MS;
+  const [head] = await readRows(
+    db,
+    sql`SELECT last_sequence AS last, lost_sequence AS lost FROM event_head WHERE project_id = ${projectId}::uuid`,
+    { last: bigint, lost: bigint },
+  );
+  let low = head?.lost ?? 0n;
+  let high = head?.last ?? 0n;
+  // The event after `low` is too old, or unknown; the event after `high` is not.
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const [next] = await readRows(
+      db,
+      sql`SELECT sequence, created_at AS "createdAt" FROM event
+          WHERE project_id = ${projectId}::uuid AND sequence > ${middle}::bigint ORDER BY sequence LIMIT 1`,
+      { sequence: bigint, createdAt: time },
+    );
+    if (next === undefined || next.createdAt.getTime() >= sinceMs) high = middle;
+    else low = next.sequence;
+  }
+  return { sequence: low, eventId: "" };
+}
+
+const PLACE_MARGIN_MS = 60_000;
+
 function cursorLost(): ServiceError {
   return new ServiceError(
     "CURSOR_LOST",

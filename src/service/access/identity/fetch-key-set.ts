@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import type { JSONWebKeySet } from "jose";
+import { hostOf, pinnedTo, readOutsideUrl } from "./outside-url.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { readKeySet } from "./read-key-set.ts";
 
@@ -17,7 +18,7 @@ export function createKeySetFetch(options: KeySetFetchOptions = {}): KeySetFetch
   let lookUpCount = 0;
   let runningCount = 0;
   return async (text) => {
-    const url = readKeySetUrl(text, { allowsInside });
+    const url = readOutsideUrl(text, { allowsInside });
     if (url === undefined) throw new KeySetUnavailable("the URL is not allowed");
     if (lookUpCount >= LOOK_UPS_MAX_COUNT || runningCount >= DOWNLOADS_MAX_COUNT) throw new DownloadsBusy();
     lookUpCount++;
@@ -76,34 +77,12 @@ export class DownloadsBusy extends KeySetUnavailable {
   }
 }
 
-/**
- * Reads the URL of a key set: https without a user, a password or a fragment, and http if inside addresses are allowed.
- * Undefined for any other text, and for the literal of an address that is not public.
- */
-export function readKeySetUrl(
-  text: string,
-  { allowsInside }: { readonly allowsInside: boolean },
-): URL | undefined {
-  if (text.length > URL_MAX_LENGTH || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.protocol !== "https:" && !(allowsInside && url.protocol === "http:")) return undefined;
-  if (url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
-  const host = hostOf(url);
-  return allowsInside || isIP(host) === 0 || isPublicAddress(host) ? url : undefined;
-}
-
-const URL_MAX_LENGTH = 2_048;
 const TIMEOUT_MS = 5_000;
 const KEY_SET_MAX_BYTES = 64 * 1_024;
 /** Half of Node's threads for the resolver and for cryptography stay free. */
 const LOOK_UPS_MAX_COUNT = 2;
 /** A download takes no thread, so slow providers of some projects leave room for the others. */
 const DOWNLOADS_MAX_COUNT = 16;
-
-/** Returns the host of a URL, an IPv6 address without its brackets. */
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1");
-}
 
 async function resolveHost(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
@@ -154,16 +133,6 @@ function responseTo(request: ClientRequest): Promise<IncomingMessage> {
     request.on("close", () => reject(new KeySetUnavailable("the connection was closed without a reply")));
     request.end();
   });
-}
-
-/** Returns a resolver for a connection that knows only the checked addresses. */
-function pinnedTo(addresses: readonly string[]): LookupFunction {
-  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_host, options, callback) => {
-    const [first] = pinned;
-    if (options.all) callback(null, pinned);
-    else callback(null, first!.address, first!.family);
-  };
 }
 
 async function readBody(response: IncomingMessage): Promise<string> {

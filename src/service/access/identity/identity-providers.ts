@@ -19,7 +19,7 @@ import type { Budget } from "../allowances/allowance.ts";
 import type { AdminCaller, SessionScope } from "../caller.ts";
 import { projectNotFound, requireProject } from "../projects.ts";
 import { readOrigins } from "../web-origins.ts";
-import { readKeySetUrl } from "./fetch-key-set.ts";
+import { readOutsideUrl } from "./outside-url.ts";
 import { KeySetMalformed, readKeySet } from "./read-key-set.ts";
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm, type IdTokenRules } from "./verify-id-token.ts";
 
@@ -156,7 +156,7 @@ function checkKeys(
   { keySetUrl, keySet }: IdentityProviderSettings,
   options: { readonly allowsInside: boolean },
 ): void {
-  if (keySetUrl !== undefined && readKeySetUrl(keySetUrl, options) === undefined)
+  if (keySetUrl !== undefined && readOutsideUrl(keySetUrl, options) === undefined)
     throw invalidField("settings.key_set_url", "must be an https URL of a host with public addresses");
   try {
     if (keySet !== undefined) readKeySet(keySet);

@@ -11,6 +11,8 @@ import { LOCK_KEYS } from "../../platform/store/migrate.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
 import { RETAINED_KINDS, type RetainedKind } from "../../signing/retention-loop.ts";
+import { readOverdueSeconds } from "../../webhooks/claim-deliveries.ts";
+import type { WebhookLoopDeps } from "../../webhooks/webhook-loop.ts";
 
 /** Creates loops that read figures of what all networks share: the ledger and the audit trail. */
 export function createSharedFigures(options: {
@@ -24,8 +26,13 @@ export function createSharedFigures(options: {
     "audit_unsealed_age_seconds",
     "Age of the oldest unsealed audit event; 0 without one.",
   );
+  const overdue = metrics.gauge(
+    "webhook_overdue_seconds",
+    "For how long the oldest due webhook delivery has waited for an attempt; 0 without one.",
+  );
   // An age that was never read must not look healthy.
   unsealed.remove();
+  overdue.remove();
   const loopOf = (name: string, intervalMs: number, read: () => Promise<void>): NamedLoop => ({
     name,
     loop: createBackgroundLoop({
@@ -44,11 +51,15 @@ export function createSharedFigures(options: {
     loopOf("audit figures", AUDIT_INTERVAL_MS, async () =>
       unsealed.set((await readUnsealedAgeMs(database)) / 1_000),
     ),
+    loopOf("webhook figures", WEBHOOK_INTERVAL_MS, async () =>
+      overdue.set(await readOverdueSeconds(database)),
+    ),
     loopOf("ledger figures", LEDGER_INTERVAL_MS, createLedgerGauges(options)),
   ];
 }
 
 const AUDIT_INTERVAL_MS = 15_000;
+const WEBHOOK_INTERVAL_MS = 15_000;
 const LEDGER_INTERVAL_MS = 3_600_000;
 
 /**
@@ -117,7 +128,25 @@ export function createSharedMetrics(metrics: Pick<Metrics, "counter">): SharedMe
   );
   for (const what of RETAINED_KINDS) retained.inc({ what }, 0);
 
+  const webhooks = metrics.counter(
+    "webhook_attempts_total",
+    "Requests to webhook endpoints by outcome: delivered, retried, failed (no attempt is left), or expired (another process has the delivery).",
+    ["outcome"],
+  );
+  for (const outcome of ["delivered", "retried", "failed", "expired"]) webhooks.inc({ outcome }, 0);
+  const disabled = metrics.counter(
+    "webhook_endpoints_disabled_total",
+    "Webhook endpoints that the service disabled: gone (410) or failing for days.",
+    ["reason"],
+  );
+  for (const reason of ["gone", "failing"]) disabled.inc({ reason }, 0);
+
   return {
+    onWebhook(_result, recorded) {
+      const outcome = recorded?.state ?? "expired";
+      webhooks.inc({ outcome: outcome === "pending" ? "retried" : outcome });
+      if (recorded?.disabledFor) disabled.inc({ reason: recorded.disabledFor });
+    },
     onRetained: (what, count) => retained.inc({ what }, count),
     onCache: (name, result) => cache.inc({ cache: name, result }),
   };
@@ -127,6 +156,8 @@ export function createSharedMetrics(metrics: Pick<Metrics, "counter">): SharedMe
 export interface SharedMetrics {
   /** Counts old rows that retention emptied or deleted. */
   onRetained(what: RetainedKind, count: number): void;
+  /** Counts an attempt to send a webhook, and the endpoint that it disabled. */
+  onWebhook: NonNullable<WebhookLoopDeps["onAttempt"]>;
   /** Counts look-ups in a cache. */
   onCache(cache: "api_key", result: "hit" | "miss"): void;
 }

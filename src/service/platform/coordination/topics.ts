@@ -20,13 +20,16 @@ export const topics = {
   landed: (network: string): string => `landed:${network}`,
   /** The operation of this row ended. */
   operation: (subjectId: string): string => `operation:${subjectId}`,
-  /** There are new events of the project. */
-  events: (projectId: string): string => `events:${projectId}`,
+  /** There are new events of the project, or deliveries of them. */
+  events: (projectId: string): string => `${EVENT_TOPICS}:${projectId}`,
   /** A key was changed or revoked. */
   key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
   /** An identity provider was removed, and its sessions have ended. */
   identityProvider: (providerId: string): string => `${IDENTITY_PROVIDER_TOPICS}:${providerId}`,
 } as const;
+
+/** The kind of topic for events. The subject is the project's id. */
+export const EVENT_TOPICS = "events";
 
 /** The kind of topic for projects' keys. The subject is the key's id. */
 export const API_KEY_TOPICS = "api-key";

@@ -162,6 +162,14 @@ export const ERROR_CATALOGUE = {
     "No project of the network has an identity provider with this id.",
     { metadata: ["identityProviderId"] },
   ),
+  WEBHOOK_ENDPOINT_NOT_FOUND: kind(Code.NotFound, "The project has no webhook endpoint with this id.", {
+    metadata: ["webhookEndpointId"],
+  }),
+  WEBHOOK_DELIVERY_NOT_FOUND: kind(
+    Code.NotFound,
+    "The project has no webhook delivery with this id. Deliveries are kept for 30 days.",
+    { metadata: ["webhookDeliveryId"] },
+  ),
   AUDIT_EVENT_NOT_FOUND: kind(Code.NotFound, "The network has no audit event with this id.", {
     metadata: ["auditEventId"],
   }),
@@ -297,6 +305,20 @@ export const ERROR_CATALOGUE = {
   CURSOR_LOST: kind(
     Code.OutOfRange,
     "Events after the cursor are no longer kept: they are older than 30 days, or the service was restored from a backup that lacks events before the cursor. Read the current state of what you follow, and list events without a cursor.",
+  ),
+  WEBHOOKS_OFF: kind(
+    Code.FailedPrecondition,
+    "The service sends no webhooks: its operator has not set WEBHOOK_SECRET_HEX. List or watch the events instead.",
+  ),
+  TOO_MANY_WEBHOOK_ENDPOINTS: kind(
+    Code.ResourceExhausted,
+    "The project has reached its limit of webhook endpoints. Delete one of them first.",
+    { metadata: ["maxCount"] },
+  ),
+  TOO_MANY_WEBHOOK_DELIVERIES: kind(
+    Code.ResourceExhausted,
+    "The webhook endpoint has too many pending deliveries. Retry when it has received some.",
+    { retryAfterSeconds: 60, metadata: ["maxCount"] },
   ),
   TOO_MANY_IDENTITY_PROVIDERS: kind(
     Code.ResourceExhausted,

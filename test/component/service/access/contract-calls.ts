@@ -13,6 +13,7 @@ import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../../src/service/platform/errors/error-mapping.ts";
 import type { RequestGate } from "../../../../src/transport/calls/call-parts.ts";
@@ -28,6 +29,7 @@ export const METHODS: readonly DescMethod[] = [
   Users,
   Sessions,
   Events,
+  Webhooks,
   Identity,
   Admin,
   Operations,
@@ -64,6 +66,7 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
       Users,
       Sessions,
       Events,
+      Webhooks,
       Identity,
       Admin,
       Operations,

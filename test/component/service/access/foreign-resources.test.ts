@@ -38,6 +38,7 @@ import {
   TEST_ORIGIN,
 } from "../../../support/database/rows.ts";
 import { clientOf, refusalOf } from "../../../support/service/service-client.ts";
+import { webhooksOf } from "../../../support/service/webhooks.ts";
 import { METHODS } from "./contract-calls.ts";
 
 /** The fields that identify a project's resource: those for which the catalogue has a NOT_FOUND. */
@@ -119,6 +120,13 @@ beforeAll(async () => {
   ids["session_id"] = (
     await database.transaction((db) => insertSession(sessionDeps(), db, TEST_ORIGIN, session))
   ).id;
+  const webhooks = webhooksOf(database, projectId);
+  for (const field of ["webhook_endpoint_id", "doomed_endpoint_id"]) {
+    const { endpoint } = await webhooks.createWebhookEndpoint({ url: "https://hooks.example/" });
+    ids[field] = endpoint!.webhookEndpointId;
+  }
+  const { delivery } = await webhooks.testWebhookEndpoint({ webhookEndpointId: ids["webhook_endpoint_id"]! });
+  ids["webhook_delivery_id"] = delivery!.webhookDeliveryId;
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
@@ -165,6 +173,17 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
   }),
   GetSign: () => ({ signRequestId: ids["sign_request_id"] }),
   WatchSign: () => ({ signRequestId: ids["sign_request_id"] }),
+  GetWebhookEndpoint: () => ({ webhookEndpointId: ids["webhook_endpoint_id"] }),
+  UpdateWebhookEndpoint: () => ({ webhookEndpointId: ids["webhook_endpoint_id"] }),
+  DeleteWebhookEndpoint: () => ({ webhookEndpointId: ids["doomed_endpoint_id"] }),
+  RotateWebhookSecret: () => ({ webhookEndpointId: ids["webhook_endpoint_id"] }),
+  TestWebhookEndpoint: () => ({ webhookEndpointId: ids["webhook_endpoint_id"] }),
+  ReplayWebhookEvents: () => ({
+    webhookEndpointId: ids["webhook_endpoint_id"],
+    startTime: { $typeName: "google.protobuf.Timestamp", seconds: 0n, nanos: 0 },
+  }),
+  ListWebhookDeliveries: () => ({ webhookEndpointId: ids["webhook_endpoint_id"] }),
+  ResendWebhookDelivery: () => ({ webhookDeliveryId: ids["webhook_delivery_id"] }),
   GetSession: () => ({ sessionId: ids["session_id"] }),
   RevokeSession: () => ({ sessionId: ids["session_id"] }),
   ListSigns: () => ({ dwalletId: ids["dwallet_id"] }),
@@ -212,6 +231,7 @@ function createClients({ projectId, confinedTo }: TestCaller) {
     account: clientOf(Account, createAccountService({ database }), caller),
     onboarding: clientOf(Onboarding, onboarding, caller),
     signing: clientOf(Signing, signing, caller),
+    webhooks: webhooksOf(database, projectId),
     sessions: clientOf(Sessions, createSessionsService(sessionDeps()), caller),
   };
 }
@@ -220,8 +240,10 @@ const sessionDeps = () => createSessionDeps({ database, usersMaxCountOf: () => 1
 
 async function call(caller: TestCaller, method: DescMethod, change: object = {}): Promise<unknown> {
   const request = REQUESTS[method.name] ?? (() => ({}));
-  const { onboarding, signing, sessions } = clientsOf(caller);
-  const clients: Record<string, object> = { Onboarding: onboarding, Signing: signing, Sessions: sessions };
+  const { onboarding, signing, sessions, webhooks } = clientsOf(caller);
+  const clients: Record<string, object> = {
+    ...{ Onboarding: onboarding, Signing: signing, Sessions: sessions, Webhooks: webhooks },
+  };
   const client = clients[method.parent.name] as Record<
     string,
     (message: unknown) => Promise<unknown> | AsyncIterable<unknown>

@@ -23,6 +23,7 @@ import {
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../../gen/proto/tss/v1/webhooks_pb.ts";
 import {
   checkPolicies,
   listsAnyNetwork,
@@ -85,6 +86,7 @@ describe("the contract", () => {
         Users,
         Sessions,
         Events,
+        Webhooks,
         Identity,
         Admin,
         Operations,

@@ -13,6 +13,7 @@ import { Receipts } from "../../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
 import { ERROR_CATALOGUE } from "../../../../src/service/platform/errors/catalogue.ts";
 import { registerService } from "../../../../src/transport/calls/service-registration.ts";
@@ -44,6 +45,7 @@ const SERVICES = [
   Admin,
   Billing,
   Events,
+  Webhooks,
   Identity,
   Onboarding,
   Operations,

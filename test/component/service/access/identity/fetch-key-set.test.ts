@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   createKeySetFetch,
   type KeySetFetchOptions,
-  readKeySetUrl,
 } from "../../../../../src/service/access/identity/fetch-key-set.ts";
+import { readOutsideUrl } from "../../../../../src/service/access/identity/outside-url.ts";
 import { tokenKey } from "../../../../support/crypto/signed-token.ts";
 import { ROOT } from "../../../../support/repository/source-files.ts";
 
@@ -219,7 +219,7 @@ describe("a download of keys", () => {
 });
 
 describe("the URL of a key set", () => {
-  const read = (text: string, allowsInside = false) => readKeySetUrl(text, { allowsInside })?.href;
+  const read = (text: string, allowsInside = false) => readOutsideUrl(text, { allowsInside })?.href;
 
   it("is https, and http only if inside addresses are allowed", () => {
     expect(read("https://login.example/jwks")).toBe("https://login.example/jwks");

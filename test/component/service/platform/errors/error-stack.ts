@@ -11,6 +11,7 @@ import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../../gen/proto/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { createAccessGate } from "../../../../../src/service/access/access-gate.ts";
 import { SCOPES } from "../../../../../src/service/access/caller.ts";
 import { clientAddressKey, createClientAddress } from "../../../../../src/service/access/client-address.ts";
@@ -71,6 +72,8 @@ import {
 } from "../../../../../src/service/users/sessions.ts";
 import { createSessionsService } from "../../../../../src/service/users/sessions-service.ts";
 import { createUsersService } from "../../../../../src/service/users/users-service.ts";
+import { createEndpointSecrets } from "../../../../../src/service/webhooks/endpoint-secret.ts";
+import { createWebhooksService } from "../../../../../src/service/webhooks/webhooks-service.ts";
 import { requestIdKey } from "../../../../../src/transport/calls/request-id.ts";
 import { registerService } from "../../../../../src/transport/calls/service-registration.ts";
 import { peerAddressKey } from "../../../../../src/transport/http/node-http.ts";
@@ -115,6 +118,7 @@ export interface StackProject {
 export interface ServeOptions {
   readonly limits?: RateLimits;
   readonly takesDeposits?: false;
+  readonly sendsWebhooks?: false;
   /** Replaces parts of the deposits. */
   readonly deposits?: Partial<Deposits>;
   /** The maximum number of open streams. Default: more than a test opens. */
@@ -263,6 +267,8 @@ export async function startErrorStack(): Promise<ErrorStack> {
     sessions,
   };
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
+  const webhookSecrets = createEndpointSecrets(new Secret("5e".repeat(32)));
+  const webhooks = { database, signals, secrets: webhookSecrets, allowsInside: false };
   const events = { database, signals, clock: systemClock };
   const networkWork = { database, signals: { ...createLocalSignals(), notify() {} }, sweepsOf };
   const admin = wholeAdminService({
@@ -311,7 +317,13 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const clientAddress = createClientAddress([]);
 
   async function serve(options: ServeOptions = {}) {
-    const { limits = UNLIMITED, takesDeposits, verifier = inlineVerifier, signing: replace } = options;
+    const {
+      limits = UNLIMITED,
+      takesDeposits,
+      sendsWebhooks,
+      verifier = inlineVerifier,
+      signing: replace,
+    } = options;
     const { streams = { perKey: 100, perProject: 100, perAddress: 100 } } = options;
     const onboarding = onboardingWith(options.readsPerSecond ?? 1_000);
     const signing = signingWith(verifier);
@@ -328,6 +340,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
               servicesOf: () => undefined,
               ...accounts,
               events,
+              webhooks,
               exchangeToken,
               identityProviders: { database, sessions: createProviderSessions(signals), allowsInside: false },
               networkWork,
@@ -339,6 +352,12 @@ export async function startErrorStack(): Promise<ErrorStack> {
               registerService(Users, createUsersService(sessions)),
               registerService(Sessions, createSessionsService(sessions)),
               registerService(Events, createEventsService(events)),
+              registerService(
+                Webhooks,
+                createWebhooksService(
+                  sendsWebhooks === false ? { ...webhooks, secrets: undefined } : webhooks,
+                ),
+              ),
               registerService(Identity, createIdentityService(exchangeToken)),
               registerService(Admin, admin),
             ],
