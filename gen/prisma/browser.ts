@@ -250,3 +250,19 @@ export type Event = Prisma.EventModel
  * How far the events of a project are numbered. Projects whose events nobody has read have no row.
  */
 export type EventHead = Prisma.EventHeadModel
+/**
+ * Model WebhookProject
+ * A project with webhook endpoints. Its row's lock keeps the bounds on the project's endpoints and requests exact.
+ */
+export type WebhookProject = Prisma.WebhookProjectModel
+/**
+ * Model WebhookEndpoint
+ * A URL that a project's events are posted to. Its secrets follow from WEBHOOK_SECRET_HEX, its id and the number of the
+ * secret, and are never stored.
+ */
+export type WebhookEndpoint = Prisma.WebhookEndpointModel
+/**
+ * Model WebhookDelivery
+ * An event on its way to an endpoint.
+ */
+export type WebhookDelivery = Prisma.WebhookDeliveryModel

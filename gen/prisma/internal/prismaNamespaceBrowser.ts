@@ -96,7 +96,10 @@ export const ModelName = {
   ProofSecret: 'ProofSecret',
   SeenProof: 'SeenProof',
   Event: 'Event',
-  EventHead: 'EventHead'
+  EventHead: 'EventHead',
+  WebhookProject: 'WebhookProject',
+  WebhookEndpoint: 'WebhookEndpoint',
+  WebhookDelivery: 'WebhookDelivery'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -791,6 +794,57 @@ export const EventHeadScalarFieldEnum = {
 } as const
 
 export type EventHeadScalarFieldEnum = (typeof EventHeadScalarFieldEnum)[keyof typeof EventHeadScalarFieldEnum]
+
+
+export const WebhookProjectScalarFieldEnum = {
+  projectId: 'projectId',
+  endpointCount: 'endpointCount',
+  servedAt: 'servedAt'
+} as const
+
+export type WebhookProjectScalarFieldEnum = (typeof WebhookProjectScalarFieldEnum)[keyof typeof WebhookProjectScalarFieldEnum]
+
+
+export const WebhookEndpointScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  url: 'url',
+  kinds: 'kinds',
+  disabledFor: 'disabledFor',
+  secretNumber: 'secretNumber',
+  rotatedUntil: 'rotatedUntil',
+  publicKey: 'publicKey',
+  sequence: 'sequence',
+  failingSince: 'failingSince',
+  createdAt: 'createdAt',
+  deletedAt: 'deletedAt'
+} as const
+
+export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const WebhookDeliveryScalarFieldEnum = {
+  id: 'id',
+  endpointId: 'endpointId',
+  projectId: 'projectId',
+  sequence: 'sequence',
+  eventId: 'eventId',
+  kind: 'kind',
+  subject: 'subject',
+  userReference: 'userReference',
+  data: 'data',
+  eventTime: 'eventTime',
+  state: 'state',
+  attempts: 'attempts',
+  dueAt: 'dueAt',
+  lease: 'lease',
+  lastStatus: 'lastStatus',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt'
+} as const
+
+export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
 
 
 export const SortOrder = {

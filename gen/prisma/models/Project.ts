@@ -298,6 +298,7 @@ export type ProjectWhereInput = {
   sessions?: Prisma.SessionListRelationFilter
   identityProviders?: Prisma.IdentityProviderListRelationFilter
   eventHead?: Prisma.XOR<Prisma.EventHeadNullableScalarRelationFilter, Prisma.EventHeadWhereInput> | null
+  webhooks?: Prisma.XOR<Prisma.WebhookProjectNullableScalarRelationFilter, Prisma.WebhookProjectWhereInput> | null
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -330,6 +331,7 @@ export type ProjectOrderByWithRelationInput = {
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   identityProviders?: Prisma.IdentityProviderOrderByRelationAggregateInput
   eventHead?: Prisma.EventHeadOrderByWithRelationInput
+  webhooks?: Prisma.WebhookProjectOrderByWithRelationInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -365,6 +367,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   sessions?: Prisma.SessionListRelationFilter
   identityProviders?: Prisma.IdentityProviderListRelationFilter
   eventHead?: Prisma.XOR<Prisma.EventHeadNullableScalarRelationFilter, Prisma.EventHeadWhereInput> | null
+  webhooks?: Prisma.XOR<Prisma.WebhookProjectNullableScalarRelationFilter, Prisma.WebhookProjectWhereInput> | null
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -433,6 +436,7 @@ export type ProjectCreateInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -465,6 +469,7 @@ export type ProjectUncheckedCreateInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -497,6 +502,7 @@ export type ProjectUpdateInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -529,6 +535,7 @@ export type ProjectUncheckedUpdateInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -896,6 +903,20 @@ export type ProjectUpdateOneRequiredWithoutEventHeadNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutEventHeadInput, Prisma.ProjectUpdateWithoutEventHeadInput>, Prisma.ProjectUncheckedUpdateWithoutEventHeadInput>
 }
 
+export type ProjectCreateNestedOneWithoutWebhooksInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutWebhooksInput, Prisma.ProjectUncheckedCreateWithoutWebhooksInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutWebhooksInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutWebhooksNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutWebhooksInput, Prisma.ProjectUncheckedCreateWithoutWebhooksInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutWebhooksInput
+  upsert?: Prisma.ProjectUpsertWithoutWebhooksInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutWebhooksInput, Prisma.ProjectUpdateWithoutWebhooksInput>, Prisma.ProjectUncheckedUpdateWithoutWebhooksInput>
+}
+
 export type ProjectCreateWithoutApiKeysInput = {
   id: string
   name: string
@@ -925,6 +946,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -956,6 +978,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -1003,6 +1026,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -1034,6 +1058,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutAllowancesInput = {
@@ -1065,6 +1090,7 @@ export type ProjectCreateWithoutAllowancesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutAllowancesInput = {
@@ -1096,6 +1122,7 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutAllowancesInput = {
@@ -1143,6 +1170,7 @@ export type ProjectUpdateWithoutAllowancesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutAllowancesInput = {
@@ -1174,6 +1202,7 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUsersInput = {
@@ -1205,6 +1234,7 @@ export type ProjectCreateWithoutUsersInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUsersInput = {
@@ -1236,6 +1266,7 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUsersInput = {
@@ -1283,6 +1314,7 @@ export type ProjectUpdateWithoutUsersInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUsersInput = {
@@ -1314,6 +1346,7 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUserCountInput = {
@@ -1345,6 +1378,7 @@ export type ProjectCreateWithoutUserCountInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUserCountInput = {
@@ -1376,6 +1410,7 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUserCountInput = {
@@ -1423,6 +1458,7 @@ export type ProjectUpdateWithoutUserCountInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUserCountInput = {
@@ -1454,6 +1490,7 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSessionsInput = {
@@ -1485,6 +1522,7 @@ export type ProjectCreateWithoutSessionsInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSessionsInput = {
@@ -1516,6 +1554,7 @@ export type ProjectUncheckedCreateWithoutSessionsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSessionsInput = {
@@ -1563,6 +1602,7 @@ export type ProjectUpdateWithoutSessionsInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSessionsInput = {
@@ -1594,6 +1634,7 @@ export type ProjectUncheckedUpdateWithoutSessionsInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -1625,6 +1666,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -1656,6 +1698,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -1703,6 +1746,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -1734,6 +1778,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -1765,6 +1810,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -1796,6 +1842,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -1843,6 +1890,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -1874,6 +1922,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutConsentsInput = {
@@ -1905,6 +1954,7 @@ export type ProjectCreateWithoutConsentsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutConsentsInput = {
@@ -1936,6 +1986,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutConsentsInput = {
@@ -1983,6 +2034,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutConsentsInput = {
@@ -2014,6 +2066,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -2045,6 +2098,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -2076,6 +2130,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -2123,6 +2178,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -2154,6 +2210,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -2185,6 +2242,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -2216,6 +2274,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -2263,6 +2322,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -2294,6 +2354,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -2325,6 +2386,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -2356,6 +2418,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -2403,6 +2466,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -2434,6 +2498,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositRequestsInput = {
@@ -2465,6 +2530,7 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
@@ -2496,6 +2562,7 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositRequestsInput = {
@@ -2543,6 +2610,7 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
@@ -2574,6 +2642,7 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -2605,6 +2674,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -2636,6 +2706,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -2683,6 +2754,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -2714,6 +2786,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -2745,6 +2818,7 @@ export type ProjectCreateWithoutDepositsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -2776,6 +2850,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -2823,6 +2898,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -2854,6 +2930,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerHoursInput = {
@@ -2885,6 +2962,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
@@ -2916,6 +2994,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
@@ -2963,6 +3042,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
@@ -2994,6 +3074,7 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerUserHoursInput = {
@@ -3025,6 +3106,7 @@ export type ProjectCreateWithoutLedgerUserHoursInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
@@ -3056,6 +3138,7 @@ export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerUserHoursInput = {
@@ -3103,6 +3186,7 @@ export type ProjectUpdateWithoutLedgerUserHoursInput = {
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
@@ -3134,6 +3218,7 @@ export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutIdentityProvidersInput = {
@@ -3165,6 +3250,7 @@ export type ProjectCreateWithoutIdentityProvidersInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
@@ -3196,6 +3282,7 @@ export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutIdentityProvidersInput = {
@@ -3243,6 +3330,7 @@ export type ProjectUpdateWithoutIdentityProvidersInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
@@ -3274,6 +3362,7 @@ export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEventHeadInput = {
@@ -3305,6 +3394,7 @@ export type ProjectCreateWithoutEventHeadInput = {
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEventHeadInput = {
@@ -3336,6 +3426,7 @@ export type ProjectUncheckedCreateWithoutEventHeadInput = {
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
   identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEventHeadInput = {
@@ -3383,6 +3474,7 @@ export type ProjectUpdateWithoutEventHeadInput = {
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEventHeadInput = {
@@ -3414,6 +3506,151 @@ export type ProjectUncheckedUpdateWithoutEventHeadInput = {
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
   identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutWebhooksInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutWebhooksInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutWebhooksInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutWebhooksInput, Prisma.ProjectUncheckedCreateWithoutWebhooksInput>
+}
+
+export type ProjectUpsertWithoutWebhooksInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutWebhooksInput, Prisma.ProjectUncheckedUpdateWithoutWebhooksInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutWebhooksInput, Prisma.ProjectUncheckedCreateWithoutWebhooksInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutWebhooksInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutWebhooksInput, Prisma.ProjectUncheckedUpdateWithoutWebhooksInput>
+}
+
+export type ProjectUpdateWithoutWebhooksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutWebhooksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 
@@ -3603,6 +3840,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
   identityProviders?: boolean | Prisma.Project$identityProvidersArgs<ExtArgs>
   eventHead?: boolean | Prisma.Project$eventHeadArgs<ExtArgs>
+  webhooks?: boolean | Prisma.Project$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -3668,6 +3906,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
   identityProviders?: boolean | Prisma.Project$identityProvidersArgs<ExtArgs>
   eventHead?: boolean | Prisma.Project$eventHeadArgs<ExtArgs>
+  webhooks?: boolean | Prisma.Project$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -3694,6 +3933,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     identityProviders: Prisma.$IdentityProviderPayload<ExtArgs>[]
     eventHead: Prisma.$EventHeadPayload<ExtArgs> | null
+    webhooks: Prisma.$WebhookProjectPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -4140,6 +4380,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   sessions<T extends Prisma.Project$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   identityProviders<T extends Prisma.Project$identityProvidersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$identityProvidersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdentityProviderPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   eventHead<T extends Prisma.Project$eventHeadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$eventHeadArgs<ExtArgs>>): Prisma.Prisma__EventHeadClient<runtime.Types.Result.GetResult<Prisma.$EventHeadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  webhooks<T extends Prisma.Project$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$webhooksArgs<ExtArgs>>): Prisma.Prisma__WebhookProjectClient<runtime.Types.Result.GetResult<Prisma.$WebhookProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4987,6 +5228,25 @@ export type Project$eventHeadArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   include?: Prisma.EventHeadInclude<ExtArgs> | null
   where?: Prisma.EventHeadWhereInput
+}
+
+/**
+ * Project.webhooks
+ */
+export type Project$webhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookProject
+   */
+  select?: Prisma.WebhookProjectSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookProject
+   */
+  omit?: Prisma.WebhookProjectOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookProjectInclude<ExtArgs> | null
+  where?: Prisma.WebhookProjectWhereInput
 }
 
 /**
