@@ -26,6 +26,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         (await import("./commands/access/identity-provider.ts")).identityProviderCommands,
       user: async () => (await import("./commands/access/user.ts")).userCommands,
       session: async () => (await import("./commands/access/session.ts")).sessionCommands,
+      webhook: async () => (await import("./commands/webhook/webhook.ts")).webhookCommands,
       "admin-key": async () => (await import("./commands/access/admin-key.ts")).adminKeyCommands,
       audit: async () => (await import("./commands/audit.ts")).auditCommands,
     },

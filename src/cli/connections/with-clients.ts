@@ -5,6 +5,8 @@ import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
+import { createEventCalls, type EventCalls } from "../../client/sdk/event-calls.ts";
 import type { ClientConfig } from "../../service/config/client.ts";
 import { loadClientConfig } from "../../service/config/config.ts";
 import { type CommandContext, UsageError } from "../command.ts";
@@ -31,6 +33,8 @@ export async function withClients<T>(
       receipts: createClient(Receipts, transport),
       sessions: createClient(Sessions, transport),
       users: createClient(Users, transport),
+      events: createEventCalls(transport),
+      webhooks: createClient(Webhooks, transport),
     });
   } catch (error) {
     throw connection.explain(error);
@@ -47,6 +51,8 @@ export interface Clients {
   readonly receipts: Client<typeof Receipts>;
   readonly sessions: Client<typeof Sessions>;
   readonly users: Client<typeof Users>;
+  readonly events: EventCalls;
+  readonly webhooks: Client<typeof Webhooks>;
 }
 
 /** Says whose key the call has, and so which project it acts on. */

@@ -39,6 +39,7 @@ import { invalid } from "./checks.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
 import { type CustodyActions, createCustodyActions } from "./custody/custody-actions.ts";
+import { createEventCalls, type EventCalls } from "./event-calls.ts";
 import type { Network } from "./names.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
 import { createServiceCaller } from "./service-calls.ts";
@@ -230,6 +231,8 @@ export interface TssClient extends ProjectCalls, CustodyActions {
   ): AsyncIterable<SignRequest>;
   /** The sessions of the project's users, for backends. */
   readonly sessions: SessionCalls;
+  /** The events of the project, for backends. */
+  readonly events: EventCalls;
   /** The generated clients, for calls that no action covers. They throw a ConnectError. */
   readonly raw: RawClients;
 }
@@ -264,6 +267,7 @@ export function createClient(options: ClientOptions): TssClient {
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
     sessions: createSessionCalls(transport, context.call),
+    events: createEventCalls(transport, context.call),
     raw: context.raw,
   };
 }

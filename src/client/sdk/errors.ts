@@ -42,6 +42,8 @@ export type LocalReason =
   | "SESSION_UNAVAILABLE"
   /** A fullnode does not answer; `metadata.fullnode` is its position in the list, from 1. */
   | "CHAIN_UNAVAILABLE"
+  /** A webhook is not from the service, was changed on its way, or is too old. */
+  | "WEBHOOK_INVALID"
   /** An earlier call of the same React hook still runs. */
   | "ALREADY_RUNNING"
   /** A part of the client's code cannot be loaded, such as a chunk of a page that was deployed again. */

@@ -16,6 +16,7 @@ export {
   type Usage,
   type UsageStep,
 } from "../../../gen/client/tss/v1/billing_pb.ts";
+export type { Event } from "../../../gen/client/tss/v1/events_pb.ts";
 export {
   type DWallet,
   DWallet_State as DWalletState,
@@ -95,6 +96,7 @@ export { submitLeave, submitRefusal } from "./custody/submit-authorization.ts";
 export type { GasSigner, SubmitArgs } from "./custody/submit-consent.ts";
 export type { TreasuryAuthorization } from "./custody/treasury-authorization.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
+export type { EventCalls, ListEventsArgs, WatchEventsArgs } from "./event-calls.ts";
 export {
   Curve,
   curveName,
@@ -128,3 +130,9 @@ export type {
   SessionBudget,
   SessionCalls,
 } from "./sessions/session-calls.ts";
+export {
+  type VerifyWebhookArgs,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookMessage,
+} from "./verify-webhook.ts";

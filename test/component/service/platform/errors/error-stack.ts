@@ -293,7 +293,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signals,
     },
   });
-  const services = [Onboarding, Signing, Billing, Users, Sessions, Identity, Admin];
+  const services = [Onboarding, Signing, Billing, Users, Sessions, Events, Webhooks, Identity, Admin];
   const coordination = createLocalCoordination(undefined, true);
   const checkProof = createProofCheck({
     nonces: createProofNonces(new Uint8Array(32)),
