@@ -20,7 +20,7 @@ const rules = groups.flatMap((group) => group.rules);
 /** The alerts about what the networks share: processes, the ledger and the audit trail. A pool's name tells its network. */
 const SHARED = [
   ...["ServiceDown", "ReplicaDown", "ReplicaNotReady", "EventLoopBlocked", "DatabasePoolExhausted"],
-  ...["LedgerMismatch", "LedgerNotVerified", "AuditUnsealed"],
+  ...["LedgerMismatch", "LedgerNotVerified", "WebhooksStalled", "AuditUnsealed"],
 ];
 const cases = (parse(readSource(CASES).text) as { readonly tests: readonly AlertCase[] }).tests;
 const dashboards = sourcesBelow(["deploy/grafana"], [".json"]);

@@ -5,6 +5,7 @@ import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
 import { CLASS_GROUP_MUTANTS } from "./class-group-mutants.ts";
 import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
+import { EVENT_MUTANTS } from "./event-mutants.ts";
 import { HALF_MUTANTS } from "./half-mutants.ts";
 import { IDENTITY_MUTANTS } from "./identity-mutants.ts";
 import { KEY_OUTPUT_MUTANTS } from "./key-output-mutants.ts";
@@ -32,6 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CHAIN_TRUST_MUTANTS,
   ...CLASS_GROUP_MUTANTS,
   ...CRYPTO_MUTANTS,
+  ...EVENT_MUTANTS,
   ...KEY_OUTPUT_MUTANTS,
   ...HALF_MUTANTS,
   ...IDENTITY_MUTANTS,

@@ -209,12 +209,15 @@ export async function returnDelivery(db: Queryable, { id, lease }: ClaimedDelive
   );
 }
 
-/** Returns how long the oldest due delivery of an enabled endpoint has been due, in seconds; 0 without one. */
+/**
+ * Returns for how long no worker has served a project with a due delivery to an enabled endpoint, in seconds; 0 without one.
+ * A slow receiver does not count: its deliveries wait for it, not for a worker.
+ */
 export async function readOverdueSeconds(db: Queryable): Promise<number> {
   const [row] = await readRows(
     db,
-    sql`SELECT greatest(0, coalesce(max(extract(epoch FROM now() - d.due_at)), 0))::float8 AS seconds
-        FROM webhook_endpoint e CROSS JOIN LATERAL (
+    sql`SELECT greatest(0, coalesce(max(extract(epoch FROM now() - greatest(d.due_at, p.served_at))), 0))::float8 AS seconds
+        FROM webhook_endpoint e JOIN webhook_project p ON p.project_id = e.project_id CROSS JOIN LATERAL (
           SELECT due_at FROM webhook_delivery WHERE endpoint_id = e.id AND state = 'pending' ORDER BY due_at LIMIT 1
         ) AS d WHERE e.disabled_for IS NULL AND e.deleted_at IS NULL`,
     { seconds: number },

@@ -28,7 +28,7 @@ export function createSharedFigures(options: {
   );
   const overdue = metrics.gauge(
     "webhook_overdue_seconds",
-    "For how long the oldest due webhook delivery has waited for an attempt; 0 without one.",
+    "For how long no worker has attempted a due webhook delivery; 0 without one.",
   );
   // An age that was never read must not look healthy.
   unsealed.remove();

@@ -455,16 +455,18 @@ describe("a delivery", () => {
     expect(await deliveriesTo(id)).toMatchObject([{ state: WebhookDelivery_State.pending }]);
   });
 
-  it("makes the gauge of overdue deliveries tell how long it has waited", async () => {
+  it("makes the gauge of overdue deliveries tell how long no worker has attempted it, however slow its receiver is", async () => {
     await newEndpoint();
-    await write("s");
+    for (let n = 0; n < 9; n++) await write(String(n));
     await queue();
-    await database.query(
-      "UPDATE webhook_delivery SET due_at = now() - interval '100 seconds' WHERE state = 'pending'",
-    );
+    const age = (table: string, column: string) =>
+      database.query(`UPDATE ${table} SET ${column} = now() - interval '100 seconds'`, []);
+    await age("webhook_delivery", "due_at");
+    await age("webhook_project", "served_at");
     expect(await readOverdueSeconds(database)).toBeGreaterThanOrEqual(100);
-    await claim();
-    expect(await readOverdueSeconds(database)).toBe(0);
+    expect(await claim()).not.toHaveLength(9);
+    // A minute for a slow machine.
+    expect(await readOverdueSeconds(database)).toBeLessThan(60);
   });
 });
 
