@@ -19,6 +19,7 @@ const TABLES: Readonly<Record<string, string>> = {
   Transaction: "chain_transaction",
   Sweep: "sweep",
   "Consent at the Treasury": "treasury_consent",
+  "Delivery of a webhook": "webhook_delivery",
 };
 
 /** Transitions whose statement does not name both states, each with the reason. Presigns have a table of their own. */
@@ -47,6 +48,12 @@ const UNNAMED: Readonly<Record<string, Readonly<Record<Transition, string>>>> = 
     "stored --> dropped": "the outcome names the state",
     "dropped --> landed": "the outcome names the state",
     "dropped --> aborted": "the outcome names the state",
+  },
+  webhook_delivery: {
+    "pending --> delivered": "the result of the attempt names the state",
+    "pending --> failed": "the result of the attempt names the state",
+    "delivered --> pending": "a resend takes a delivery in any state",
+    "failed --> pending": "a resend takes a delivery in any state",
   },
   sweep: {
     "queued --> landed": "the outcome names the state",
