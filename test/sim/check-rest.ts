@@ -37,6 +37,7 @@ export async function checkRest(
     faults.push(`ledger: ${kind} of ${subject} is ${actual}, not ${expected}`);
   faults.push(...(await checkRequests(database, triple)));
   faults.push(...(await checkBudgets(database)));
+  faults.push(...(await checkEvents(database)));
   const chains = [localnet].flat() as FullnodeOfWallet[];
   const executed = (await Promise.all(chains.map(hotWalletTransactions))).flat();
   faults.push(...(await checkTransactions(database, executed)));
@@ -51,6 +52,16 @@ export async function checkRest(
   const lanes = await database.query<{ id: string }>("SELECT id FROM lane WHERE foreign_digest IS NOT NULL");
   for (const { id } of lanes) faults.push(`lane ${id} takes a transaction of its own for another's`);
   return faults;
+}
+
+/** Each ended request has one event of its end, and no other request has one. */
+async function checkEvents(database: Database): Promise<string[]> {
+  const rows = await database.query<{ id: string; wanted: string; written: string }>(
+    `SELECT r.id, 'sign.' || r.status AS wanted, coalesce(string_agg(e.kind, ', '), 'none') AS written
+     FROM sign_request r LEFT JOIN event e ON e.subject = r.id::text AND e.project_id = r.project_id
+     GROUP BY r.id, r.status HAVING coalesce(string_agg(e.kind, ', '), 'none') <> 'sign.' || r.status`,
+  );
+  return rows.map(({ id, wanted, written }) => `request ${id} has the events ${written}, not ${wanted}`);
 }
 
 interface RequestRow {
