@@ -115,8 +115,8 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
   {
     name: "a rotation ends the previous secret at once",
     file: "src/service/webhooks/webhook-loop.ts",
-    find: "const names = isRotating ?",
-    replace: "const names = isRotating && number < 0 ?",
+    find: "const names = isRotating\n",
+    replace: "const names = isRotating && number < 0\n",
     tests: WEBHOOKS,
   },
   {
