@@ -79,7 +79,16 @@ WITH behind AS MATERIALIZED (
 )
 UPDATE webhook_endpoint e SET sequence = b.until FROM behind b WHERE e.id = b.id RETURNING e.id`;
 
-/** Returns whether any project has endpoints, or has had some. */
-export async function hasEndpoints(db: Queryable): Promise<boolean> {
-  return (await execute(db, sql`SELECT 1 AS found FROM webhook_project LIMIT 1`)) > 0;
+/** Reads the projects that have endpoints, or have had some: at most {@link KNOWN_MAX_COUNT}. */
+export async function readWebhookProjects(db: Queryable): Promise<ReadonlySet<string>> {
+  const rows = await readRows(
+    db,
+    sql`SELECT project_id AS id FROM webhook_project LIMIT ${KNOWN_MAX_COUNT}`,
+    {
+      id: text,
+    },
+  );
+  return new Set(rows.map(({ id }) => id));
 }
+
+const KNOWN_MAX_COUNT = 10_000;

@@ -1,5 +1,5 @@
 import { idleRestMs, type Signals } from "../platform/coordination/signals.ts";
-import { EVENT_TOPICS } from "../platform/coordination/topics.ts";
+import { EVENT_TOPICS, WEBHOOK_TOPICS } from "../platform/coordination/topics.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import type { Database } from "../platform/store/database.ts";
@@ -12,7 +12,7 @@ import {
   returnDelivery,
 } from "./claim-deliveries.ts";
 import type { EndpointSecrets } from "./endpoint-secret.ts";
-import { findProjectsWithNews, hasEndpoints, queueDeliveries } from "./queue-deliveries.ts";
+import { findProjectsWithNews, queueDeliveries, readWebhookProjects } from "./queue-deliveries.ts";
 import type { SendResult, WebhookSender } from "./send-webhook.ts";
 
 /**
@@ -23,13 +23,30 @@ import type { SendResult, WebhookSender } from "./send-webhook.ts";
 export function createWebhookLoop(deps: WebhookLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs = DEFAULT_INTERVAL_MS, leaseMs = LEASE_MS } = deps;
   const running = new Set<Promise<void>>();
+  let known: ReadonlySet<string> = new Set();
+  let knownUntilMs = 0;
   const loop = createBackgroundLoop({
     name: "webhooks",
     intervalMs,
     clock,
     log,
-    wakeOn: (wake) => signals.subscribeKind(EVENT_TOPICS, wake),
+    wakeOn(wake) {
+      // Most signatures are of projects without webhooks.
+      const events = signals.subscribeKind(EVENT_TOPICS, (projectId) => {
+        if (known.has(projectId)) wake();
+      });
+      const webhooks = signals.subscribeKind(WEBHOOK_TOPICS, wake);
+      return () => {
+        events();
+        webhooks();
+      };
+    },
     async pass(signal) {
+      if (known.size === 0 || clock.now() >= knownUntilMs) {
+        known = await readWebhookProjects(database);
+        knownUntilMs = clock.now() + KNOWN_MS;
+      }
+      if (known.size === 0) return { restMs: idleRestMs(signals, intervalMs) };
       const projectIds = await findProjectsWithNews(database, PROJECTS_MAX_COUNT);
       for (const projectId of projectIds) {
         if (signal.aborted) return false;
@@ -39,8 +56,7 @@ export function createWebhookLoop(deps: WebhookLoopDeps): BackgroundLoop {
       const claimedAtMs = clock.now();
       const claimed = maxCount > 0 ? await claimDeliveries(database, { maxCount, leaseMs }) : [];
       for (const delivery of claimed) begin(delivery, claimedAtMs);
-      if (projectIds.length > 0 || claimed.length > 0) return true;
-      return !(await hasEndpoints(database)) && { restMs: idleRestMs(signals, intervalMs) };
+      return projectIds.length > 0 || claimed.length > 0;
     },
   });
 
@@ -122,6 +138,8 @@ export interface WebhookLoopDeps {
 
 const DEFAULT_INTERVAL_MS = 1_000;
 const LEASE_MS = 60_000;
+/** How long the projects with webhooks are remembered. A new one waits at most for the loop's own interval. */
+const KNOWN_MS = 1_000;
 /** The maximum number of requests of a process at once: 32 times as many as one project may have. */
 const SENDING_MAX_COUNT = 256;
 /** The maximum number of projects whose events become deliveries in one pass. */

@@ -11,9 +11,9 @@ import {
   type Webhooks,
 } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { callerOf } from "../access/caller.ts";
-import { announceEvents } from "../events/event.ts";
 import { readKinds } from "../events/read-events.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
+import { topics } from "../platform/coordination/topics.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
 import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
 import { DELIVERY_STATES, type DeliveryRow, listDeliveries, resendDelivery, sendTest } from "./deliveries.ts";
@@ -33,7 +33,7 @@ export function createWebhooksService(deps: WebhooksServiceDeps): ServiceImpl<ty
   const { database, signals } = deps;
   const projectOf = (context: HandlerContext) => callerOf(context, "project");
   /** Wakes the workers, which have something to send. */
-  const announce = (context: HandlerContext) => announceEvents(signals, projectOf(context).projectId);
+  const announce = (context: HandlerContext) => signals.notify(topics.webhooks(projectOf(context).projectId));
   return {
     async createWebhookEndpoint({ url, kinds }, context) {
       const input = { url, kinds: readKinds(kinds) ?? [] };

@@ -20,8 +20,10 @@ export const topics = {
   landed: (network: string): string => `landed:${network}`,
   /** The operation of this row ended. */
   operation: (subjectId: string): string => `operation:${subjectId}`,
-  /** There are new events of the project, or deliveries of them. */
+  /** There are new events of the project. */
   events: (projectId: string): string => `${EVENT_TOPICS}:${projectId}`,
+  /** The webhook endpoints of the project have changed, or have something to send. */
+  webhooks: (projectId: string): string => `${WEBHOOK_TOPICS}:${projectId}`,
   /** A key was changed or revoked. */
   key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
   /** An identity provider was removed, and its sessions have ended. */
@@ -30,6 +32,9 @@ export const topics = {
 
 /** The kind of topic for events. The subject is the project's id. */
 export const EVENT_TOPICS = "events";
+
+/** The kind of topic for webhooks. The subject is the project's id. */
+export const WEBHOOK_TOPICS = "webhooks";
 
 /** The kind of topic for projects' keys. The subject is the key's id. */
 export const API_KEY_TOPICS = "api-key";
