@@ -278,7 +278,7 @@ describe("the client's package", () => {
       "makes a client for React",
       'import { createClient as make } from "threshold-signing-client"; import * as hooks from "threshold-signing-client/react"; const createClient = { make, hooks };',
       [],
-      67,
+      68,
     ],
     [
       "makes an engine of workers",

@@ -33,6 +33,8 @@ const DOCUMENTS = [
 const TREASURY = "docs/treasury.md";
 /** Its commands run in test/flow/exit.test.ts and test/flow/recovery.test.ts. */
 const SDK = "docs/sdk.md";
+/** Its commands run in test/component/cli/webhook-commands.test.ts. */
+const WEBHOOKS = "docs/webhooks.md";
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 /**
  * Commands of other documents that also require all replicas to be stopped. The restore guide contains each of them.
@@ -103,7 +105,9 @@ afterAll(async () => {
 
 it("the documents show every command with its options", () => {
   const shown = (text: string) =>
-    [...all, ...[TREASURY, SDK].flatMap(documentedCommands)].some((each) => each.text.startsWith(`${text} `));
+    [...all, ...[TREASURY, SDK, WEBHOOKS].flatMap(documentedCommands)].some((each) =>
+      each.text.startsWith(`${text} `),
+    );
   expect(names.length).toBeGreaterThan(5);
   expect(names.filter(({ text }) => !shown(text))).toEqual([]);
   expect(wantsAlone.filter(({ text }) => !alone.some((each) => each.text === text))).toEqual([]);

@@ -3,7 +3,6 @@ import type { Mutant } from "./mutant.ts";
 const RACE = ["test/race/events.test.ts"];
 const KINDS = ["test/component/service/events/event-kinds.test.ts"];
 const EVENTS = ["test/component/service/events/events-service.test.ts"];
-const WEBHOOK_RACE = ["test/race/webhooks.test.ts"];
 const WEBHOOKS = ["test/component/service/webhooks/webhooks-service.test.ts"];
 const SENDER = ["test/component/service/webhooks/send-webhook.test.ts"];
 const VERIFY = ["test/unit/client/sdk/verify-webhook.test.ts"];
@@ -69,13 +68,6 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     find: "AND earlier.sequence < d.sequence",
     replace: "AND false",
     tests: WEBHOOKS,
-  },
-  {
-    name: "workers do not see each other's requests",
-    file: claimDeliveries,
-    find: "LIMIT ${PROJECTS_MAX_COUNT} FOR NO KEY UPDATE SKIP LOCKED",
-    replace: "LIMIT ${PROJECTS_MAX_COUNT}",
-    tests: WEBHOOK_RACE,
   },
   {
     name: "a result counts after its lease",

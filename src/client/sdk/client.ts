@@ -2,7 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import type { SignRequest } from "../../../gen/client/tss/v1/signing_pb.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import type { ActionOptions } from "./action.ts";
-import { deferredEvents, deferredParts } from "./actions/load-flows.ts";
+import { deferredParts } from "./actions/load-flows.ts";
 import { type GetOrCreateArgs, getOrCreate, onboard, resumeOnboard } from "./actions/onboard.ts";
 import type {
   OnboardArgs,
@@ -39,7 +39,7 @@ import { invalid } from "./checks.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
 import { type CustodyActions, createCustodyActions } from "./custody/custody-actions.ts";
-import type { EventCalls } from "./event-calls.ts";
+import { createEventCalls, type EventCalls } from "./event-calls.ts";
 import type { Network } from "./names.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
 import { createServiceCaller } from "./service-calls.ts";
@@ -267,7 +267,7 @@ export function createClient(options: ClientOptions): TssClient {
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
     sessions: createSessionCalls(transport, context.call),
-    events: deferredEvents(transport, context.call),
+    events: createEventCalls(transport, context.call),
     raw: context.raw,
   };
 }

@@ -104,6 +104,7 @@ function given(name: string, option: Option<unknown>): string[] {
 
 const VALUES = [
   "1",
+  "http://127.0.0.1:1",
   "00000000-0000-7000-8000-000000000000",
   `0x${"1".repeat(64)}`,
   "localnet",

@@ -1,10 +1,7 @@
-import type { Transport } from "@connectrpc/connect";
 import { loadPart } from "../../crypto/load-part.ts";
 import type { Action } from "../action.ts";
 import type { OpenChainOptions } from "../chain/open-chain.ts";
 import type { ContextParts } from "../context.ts";
-import type { EventCalls } from "../event-calls.ts";
-import type { ServiceCaller } from "../service-calls.ts";
 import type { Flows } from "./flows.ts";
 
 /**
@@ -37,20 +34,6 @@ export async function loadFinder({
   signal,
 }: Pick<Action, "signal">): Promise<typeof import("./recovery/find-dwallets-within.ts")> {
   return await loadPart(() => import("./recovery/find-dwallets-within.ts"), signal);
-}
-
-/** Creates the calls of events. Their code is a separate chunk, because only backends use it. */
-export function deferredEvents(transport: Transport, caller: ServiceCaller): EventCalls {
-  const calls = async (signal: AbortSignal | undefined): Promise<EventCalls> =>
-    (await loadPart(() => import("../event-calls.ts"), signal)).createEventCalls(transport, caller);
-  return {
-    async *list(args, options) {
-      yield* (await calls(options?.signal)).list(args, options);
-    },
-    async *watch(args, options) {
-      yield* (await calls(options?.signal)).watch(args, options);
-    },
-  };
 }
 
 /** Creates the parts of a context that are initialized on first use. */
