@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
+import { describeAll } from "../../src/cli/help.ts";
 
 /**
  * Bundles the command `tss` and the service's threads with the packages that they use into `program` of the compiled
@@ -27,7 +28,7 @@ export async function bundleProgram(root: string, dist: string): Promise<void> {
       js: 'import { createRequire as createRequireOf } from "node:module"; const require = createRequireOf(import.meta.url);',
     },
     plugins: [keepModuleUrls(dist)],
-    define: { TSS_HELP: JSON.stringify(await helpOf(dist)) },
+    define: { TSS_HELP: JSON.stringify(await describeAll()) },
     legalComments: "linked",
     metafile: true,
     logLevel: "warning",
@@ -45,14 +46,6 @@ export async function bundleProgram(root: string, dist: string): Promise<void> {
 }
 
 const FOLDER = "program";
-
-/** Returns the help of the compiled command. */
-async function helpOf(dist: string): Promise<string> {
-  const { describeAll } = (await import(
-    path.join(dist, "src/cli/help.js")
-  )) as typeof import("../../src/cli/help.ts");
-  return await describeAll();
-}
 
 /** The modules that start a process or a thread. */
 const ENTRIES = [

@@ -79,6 +79,8 @@ const ELSEWHERE: readonly (readonly [hint: RegExp, test: string, runs: RegExp])[
   [/^serve --after-restore$/, "test/flow/service-postgres.test.ts", /startService\(.*"--after-restore"/],
   [/^localnet$/, "test/support/service/service.ts", /"localnet"/],
   [/^doctor --network /, "test/crypto/network-doctor.test.ts", /runNetworkDoctor\(/],
+  [/^webhook list$/, "test/component/cli/webhook-commands.test.ts", /done\("list"\)/],
+  [/^webhook deliveries$/, "test/component/cli/webhook-commands.test.ts", /done\("deliveries", /],
   [/^receipt get /, "test/flow/try.test.ts", /"receipt", "get"/],
   [/^receipt verify$/, "test/flow/try.test.ts", /"receipt", "verify"/],
   [

@@ -645,7 +645,7 @@ export type ReplayWebhookEventsRequest = Message<"tss.v1.ReplayWebhookEventsRequ
   webhookEndpointId: string;
 
   /**
-   * The time of the first event. The service may begin up to a minute earlier.
+   * The time of the first event, from 1970 and before the year 9999. The service may begin up to a minute earlier.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 2;
    */

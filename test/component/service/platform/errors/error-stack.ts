@@ -269,7 +269,8 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
   const webhookSecrets = createEndpointSecrets(new Secret("5e".repeat(32)));
   const webhooks = { database, signals, secrets: webhookSecrets, allowsInside: false };
-  const events = { database, signals, clock: systemClock };
+  // A watch ends as soon as it has caught up.
+  const events = { database, signals, clock: systemClock, watchPace: { lifetimeMs: 0 } };
   const networkWork = { database, signals: { ...createLocalSignals(), notify() {} }, sweepsOf };
   const admin = wholeAdminService({
     ...accounts,
