@@ -207,7 +207,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
       });
       return [reply.status, Object.keys((await reply.json()) as object)];
     };
-    expect(await ask(own, { proofKeyThumbprint })).toEqual([200, ["token", "expireTime"]]);
+    expect(await ask(own, { proofKeyThumbprint })).toEqual([200, ["token", "expireTime", "userReference"]]);
     expect(await ask(own, {})).toEqual([400, ["reason"]]);
     expect(await ask({ ...own, cookie: "example-login=0" }, { proofKeyThumbprint })).toEqual([
       401,

@@ -57,8 +57,8 @@ it("an idle service that hears every signal seldom looks at its database and its
   // Five minutes without a scrape, and then the rest that the loops have begun.
   await service.passSeconds(420);
   const { passes, statements, reads } = await service.perMinute(5);
-  expect(passes).toBeLessThan(76);
-  expect(statements).toBeLessThan(95);
+  expect(passes).toBeLessThan(82);
+  expect(statements).toBeLessThan(101);
   expect(reads).toBeLessThan(45);
   await service.stop();
 });

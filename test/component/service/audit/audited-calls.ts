@@ -61,6 +61,22 @@ async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
   return (await insertApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
 }
 
+const HOOK_URL = "https://hooks.example/";
+
+/** A request about a webhook endpoint of a new project. */
+async function ownEndpoint(stack: ErrorStack, change: JsonObject = {}) {
+  const { key } = await stack.newProject();
+  const { endpoint } = await post(stack, key, "/v1/webhooks", { url: HOOK_URL });
+  return { key, request: { webhookEndpointId: endpoint!["webhookEndpointId"]!, ...change } };
+}
+
+async function post(stack: ErrorStack, key: string, path: string, body: object) {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const reply = await fetch(stack.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!reply.ok) throw new Error(await reply.text());
+  return (await reply.json()) as Record<string, Record<string, string>>;
+}
+
 /** Stores that the database was used with the network, as its first start does. */
 async function useNetwork({ database }: ErrorStack): Promise<void> {
   await database.query(
@@ -248,6 +264,32 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     async prepare(stack) {
       await useNetwork(stack);
       return { key: ADMIN_KEY, request: {} };
+    },
+  },
+  CreateWebhookEndpoint: {
+    action: "webhook.create",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: { url: HOOK_URL } };
+    },
+  },
+  UpdateWebhookEndpoint: {
+    action: "webhook.update",
+    prepare: (stack) => ownEndpoint(stack, { url: "https://hooks.example/other" }),
+  },
+  DeleteWebhookEndpoint: { action: "webhook.delete", prepare: (stack) => ownEndpoint(stack) },
+  RotateWebhookSecret: { action: "webhook.rotate", prepare: (stack) => ownEndpoint(stack) },
+  TestWebhookEndpoint: { action: "webhook.test", prepare: (stack) => ownEndpoint(stack) },
+  ReplayWebhookEvents: {
+    action: "webhook.replay",
+    prepare: (stack) => ownEndpoint(stack, { startTime: "2026-01-01T00:00:00Z" }),
+  },
+  ResendWebhookDelivery: {
+    action: "webhook.resend",
+    async prepare(stack) {
+      const { key, request } = await ownEndpoint(stack);
+      const { delivery } = await post(stack, key, `/v1/webhooks/${request["webhookEndpointId"]}/test`, {});
+      return { key, request: { webhookDeliveryId: delivery!["webhookDeliveryId"]! } };
     },
   },
   CreateUser: {
