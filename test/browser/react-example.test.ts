@@ -163,6 +163,8 @@ describe.skipIf(!existsSync(CHROMIUM))("the example react", () => {
   });
 
   it("says that signing out has failed", async () => {
+    // The sign-in ends with a reload.
+    await page.getByText("You are alice.").waitFor();
     await page.route("**/sign-out", (route) => route.abort());
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("alert").filter({ hasText: "The page failed: TypeError" }).waitFor();
