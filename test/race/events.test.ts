@@ -44,6 +44,24 @@ describe.skipIf(database === undefined)("the reader of a project's events", () =
     expect((await followEvents(db, projectId, first.place)).subjects).toEqual(["slow"]);
   });
 
+  it("gets what was committed before its call, also if another reader gives it its place meanwhile", async () => {
+    await writeEvent(db, projectId, "committed");
+    let isFirst = true;
+    const interrupted: typeof db = {
+      ...db,
+      async query(...statement) {
+        const rows = await db.query(...statement);
+        if (isFirst) {
+          isFirst = false;
+          await followEvents(db, projectId);
+        }
+        return rows as never;
+      },
+    };
+    const page = await readEvents(interrupted, { projectId, after: undefined, kinds: undefined, count: 10 });
+    expect(page.events.map(({ subject }) => subject)).toEqual(["committed"]);
+  });
+
   it("gets every event once and in one order while overlapping transactions commit and fail", async () => {
     const WRITERS = 8;
     const EACH = 30;

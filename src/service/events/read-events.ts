@@ -34,14 +34,15 @@ export interface EventPage {
 }
 
 /**
- * Reads the next events of a project, and gives numbers to new ones if it has reached the end. Looks at no more than
+ * Gives numbers to new events of a project, and reads the next ones. An event that was committed before the call is in
+ * the page, or `hasMore` is true. Looks at no more than
  * {@link LOOK_MAX_COUNT} events, so a page with a filter may be short. Throws CURSOR_LOST if events after the place are
  * deleted, or if the events before it are not those that the reader has seen.
  */
 export async function readEvents(database: Database, input: ReadEventsInput): Promise<EventPage> {
-  const page = await readNumbered(database, input);
-  if (page.hasMore || !(await hasUnnumbered(database, input.projectId))) return page;
-  const hasUnread = await numberEvents(database, input.projectId);
+  const { projectId } = input;
+  // The look comes before the read: what another reader has numbered since is then in the page.
+  const hasUnread = (await hasUnnumbered(database, projectId)) && (await numberEvents(database, projectId));
   const { events, place, hasMore } = await readNumbered(database, input);
   return { events, place, hasMore: hasMore || hasUnread };
 }
