@@ -103,7 +103,10 @@ function workOf(service: Service, networks: Networks): NamedLoop[] {
           {
             name: "webhooks",
             loop: createWebhookLoop({
-              ...{ database, secrets, clock, log },
+              database,
+              secrets,
+              clock,
+              log,
               signals: coordination.signals,
               send: createWebhookSender({ allowsInside: config.allowsPrivateWebhooks }),
               onAttempt: observe.onWebhook,

@@ -96,7 +96,8 @@ export async function serveContract(
     accounts: { database, lookup },
     sessions,
     webhooks: {
-      ...{ database, signals },
+      database,
+      signals,
       secrets: config.webhookSecretHex && createEndpointSecrets(config.webhookSecretHex),
       allowsInside: config.allowsPrivateWebhooks,
     },

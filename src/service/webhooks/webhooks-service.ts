@@ -83,7 +83,9 @@ export function createWebhooksService(deps: WebhooksServiceDeps): ServiceImpl<ty
     },
     async listWebhookDeliveries({ webhookEndpointId: endpointId, state, pageSize, pageToken }, context) {
       const { rows, nextPageToken } = await listDeliveries(database, projectOf(context), {
-        ...{ endpointId, pageSize, pageToken },
+        endpointId,
+        pageSize,
+        pageToken,
         state: DELIVERY_STATES.find((name) => WebhookDelivery_State[name] === state),
       });
       return { deliveries: rows.map(encodeDelivery), nextPageToken };

@@ -169,8 +169,16 @@ const resend = serviceCommand({
 });
 
 export const webhookCommands = {
-  ...{ create, list, update, delete: remove, rotate },
-  ...{ test, deliveries, resend, replay, listen },
+  create,
+  list,
+  update,
+  delete: remove,
+  rotate,
+  test,
+  deliveries,
+  resend,
+  replay,
+  listen,
 };
 
 const shownSecret = (secret: string): string =>
