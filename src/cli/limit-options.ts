@@ -9,6 +9,7 @@ import {
   objectId,
   optional,
   positiveMicroUsd,
+  repeated,
   userReference,
   type Values,
   WrongValue,
@@ -29,7 +30,11 @@ export const SESSION_LIMIT_OPTIONS = {
 
 /** The options that limit a narrow key. */
 export const LIMIT_OPTIONS = {
-  user: optional("<list>", "the users that it acts for, by their references; default all", references),
+  user: repeated(
+    "<reference>",
+    "a user that it acts for; repeat the option for several; default all",
+    userReference,
+  ),
   ...SESSION_LIMIT_OPTIONS,
 };
 
@@ -53,10 +58,6 @@ function algorithmNames(): AlgorithmName[] {
   return SignatureAlgorithmSchema.values
     .filter(({ number }) => number !== 0)
     .map(({ name }) => name as AlgorithmName);
-}
-
-function references(value: string): string[] {
-  return value.split(",").map((name) => userReference(name.trim()));
 }
 
 const REQUESTS = /^(\d+)req$/;
@@ -94,13 +95,18 @@ export function formatLimits({ allowance }: Limited): string {
   if (allowance === undefined) return "none";
   const { userReferences, dwalletIds, algorithms, budget } = allowance;
   return [
-    ...(userReferences.length > 0 ? [`users ${userReferences.join(",")}`] : []),
+    ...(userReferences.length > 0 ? [`users ${userReferences.map(formatReference).join(",")}`] : []),
     ...(dwalletIds.length > 0 ? [`dwallets ${dwalletIds.join(",")}`] : []),
     ...(algorithms.length > 0
       ? [algorithms.map((algorithm) => formatEnum(SignatureAlgorithmSchema, algorithm)).join(",")]
       : []),
     ...(budget ? [`budget ${formatBudget(budget)}`] : []),
   ].join("; ");
+}
+
+/** A reference may contain the separators, and must not look like two. */
+function formatReference(reference: string): string {
+  return /[,;"]/.test(reference) ? JSON.stringify(reference) : reference;
 }
 
 /** Formats what is left of a budget, and when it grows; empty without a budget. */

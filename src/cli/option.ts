@@ -11,6 +11,8 @@ export interface Option<T> {
   readonly placeholder: string;
   readonly description: string;
   readonly isRequired: boolean;
+  /** True if the option may be given several times. The text then has the values, separated by {@link BETWEEN_VALUES}. */
+  readonly isRepeatable?: boolean;
   /** Parses the text, or undefined if the option is absent. Throws a {@link WrongValue}. */
   readonly read: (text: string | undefined) => T;
 }
@@ -56,6 +58,19 @@ export function optional<T>(
     read: (text) => (text === undefined ? undefined : read(text)),
   };
 }
+
+/** An optional option that may be given several times, once for each value. */
+export function repeated<T>(
+  placeholder: string,
+  description: string,
+  read: ReadValue<T>,
+): Option<T[] | undefined> {
+  const option = optional(placeholder, description, (text) => text.split(BETWEEN_VALUES).map(read));
+  return { ...option, isRepeatable: true };
+}
+
+/** Separates the values of a repeatable option. No argument of a process contains it. */
+export const BETWEEN_VALUES = "\0";
 
 /** An option with the default `fallback`. */
 export function defaulted<T>(

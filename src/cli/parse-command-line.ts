@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./command.ts";
 import {
+  BETWEEN_VALUES,
   didYouMean,
   type Option,
   type Options,
@@ -43,8 +44,10 @@ function readTexts(argv: readonly string[], options: Options): Map<string, strin
   });
   const given = new Map<string, string>();
   const note = (name: string, label: string, text: string): void => {
-    if (given.has(name)) throw new UsageError(`${label} is given more than once`);
-    given.set(name, text);
+    const before = given.get(name);
+    if (before !== undefined && options[name]?.isRepeatable !== true)
+      throw new UsageError(`${label} is given more than once`);
+    given.set(name, before === undefined ? text : before + BETWEEN_VALUES + text);
   };
   for (const token of tokens) {
     if (token.kind === "positional") {

@@ -26,7 +26,7 @@ describe.skipIf(database === undefined)("a replica whose clock is wrong", () => 
     const gate = createAccessGate({
       lookup: createApiKeyLookup(options),
       adminLookup: createAdminKeyLookup(options),
-      limiter: { take: () => undefined },
+      limiter: { take: () => undefined, takeOfSessions: () => undefined },
       adminApiKey: undefined,
       networks: ["localnet"],
       beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),

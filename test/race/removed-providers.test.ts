@@ -62,7 +62,13 @@ describe.skipIf(database === undefined)("the removal of an identity provider", (
         scopes: ["read"],
         origins: [],
       },
-      ...{ budget: undefined, lifetimeSeconds: 900, proofKeyThumbprint: undefined, idempotency: undefined },
+      ...{
+        budget: undefined,
+        lifetimeSeconds: 900,
+        proofKeyThumbprint: undefined,
+        tokenIssuedAt: new Date(),
+        idempotency: undefined,
+      },
       origin: { actor: `idp:${provider}` },
     });
   const remove = (id = providerId, on: Queryable = db) =>

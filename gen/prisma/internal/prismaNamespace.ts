@@ -4214,7 +4214,8 @@ export const ProjectUserScalarFieldEnum = {
   reference: 'reference',
   createdAt: 'createdAt',
   frozenAt: 'frozenAt',
-  deletedAt: 'deletedAt'
+  deletedAt: 'deletedAt',
+  sessionsEndedAt: 'sessionsEndedAt'
 } as const
 
 export type ProjectUserScalarFieldEnum = (typeof ProjectUserScalarFieldEnum)[keyof typeof ProjectUserScalarFieldEnum]

@@ -202,7 +202,8 @@ export const ProjectUserScalarFieldEnum = {
   reference: 'reference',
   createdAt: 'createdAt',
   frozenAt: 'frozenAt',
-  deletedAt: 'deletedAt'
+  deletedAt: 'deletedAt',
+  sessionsEndedAt: 'sessionsEndedAt'
 } as const
 
 export type ProjectUserScalarFieldEnum = (typeof ProjectUserScalarFieldEnum)[keyof typeof ProjectUserScalarFieldEnum]

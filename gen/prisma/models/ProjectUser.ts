@@ -31,6 +31,7 @@ export type ProjectUserMinAggregateOutputType = {
   createdAt: Date | null
   frozenAt: Date | null
   deletedAt: Date | null
+  sessionsEndedAt: Date | null
 }
 
 export type ProjectUserMaxAggregateOutputType = {
@@ -39,6 +40,7 @@ export type ProjectUserMaxAggregateOutputType = {
   createdAt: Date | null
   frozenAt: Date | null
   deletedAt: Date | null
+  sessionsEndedAt: Date | null
 }
 
 export type ProjectUserCountAggregateOutputType = {
@@ -47,6 +49,7 @@ export type ProjectUserCountAggregateOutputType = {
   createdAt: number
   frozenAt: number
   deletedAt: number
+  sessionsEndedAt: number
   _all: number
 }
 
@@ -57,6 +60,7 @@ export type ProjectUserMinAggregateInputType = {
   createdAt?: true
   frozenAt?: true
   deletedAt?: true
+  sessionsEndedAt?: true
 }
 
 export type ProjectUserMaxAggregateInputType = {
@@ -65,6 +69,7 @@ export type ProjectUserMaxAggregateInputType = {
   createdAt?: true
   frozenAt?: true
   deletedAt?: true
+  sessionsEndedAt?: true
 }
 
 export type ProjectUserCountAggregateInputType = {
@@ -73,6 +78,7 @@ export type ProjectUserCountAggregateInputType = {
   createdAt?: true
   frozenAt?: true
   deletedAt?: true
+  sessionsEndedAt?: true
   _all?: true
 }
 
@@ -154,6 +160,7 @@ export type ProjectUserGroupByOutputType = {
   createdAt: Date
   frozenAt: Date | null
   deletedAt: Date | null
+  sessionsEndedAt: Date | null
   _count: ProjectUserCountAggregateOutputType | null
   _min: ProjectUserMinAggregateOutputType | null
   _max: ProjectUserMaxAggregateOutputType | null
@@ -183,6 +190,7 @@ export type ProjectUserWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"ProjectUser"> | Date | string
   frozenAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
+  sessionsEndedAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
 }
 
@@ -192,6 +200,7 @@ export type ProjectUserOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   frozenAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionsEndedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
 }
 
@@ -205,6 +214,7 @@ export type ProjectUserWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"ProjectUser"> | Date | string
   frozenAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
+  sessionsEndedAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
 }, "projectId_reference">
 
@@ -214,6 +224,7 @@ export type ProjectUserOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   frozenAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionsEndedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ProjectUserCountOrderByAggregateInput
   _max?: Prisma.ProjectUserMaxOrderByAggregateInput
   _min?: Prisma.ProjectUserMinOrderByAggregateInput
@@ -228,6 +239,7 @@ export type ProjectUserScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ProjectUser"> | Date | string
   frozenAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ProjectUser"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ProjectUser"> | Date | string | null
+  sessionsEndedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ProjectUser"> | Date | string | null
 }
 
 export type ProjectUserCreateInput = {
@@ -235,6 +247,7 @@ export type ProjectUserCreateInput = {
   createdAt?: Date | string
   frozenAt?: Date | string | null
   deletedAt?: Date | string | null
+  sessionsEndedAt?: Date | string | null
   project: Prisma.ProjectCreateNestedOneWithoutUsersInput
 }
 
@@ -244,6 +257,7 @@ export type ProjectUserUncheckedCreateInput = {
   createdAt?: Date | string
   frozenAt?: Date | string | null
   deletedAt?: Date | string | null
+  sessionsEndedAt?: Date | string | null
 }
 
 export type ProjectUserUpdateInput = {
@@ -251,6 +265,7 @@ export type ProjectUserUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   project?: Prisma.ProjectUpdateOneRequiredWithoutUsersNestedInput
 }
 
@@ -260,6 +275,7 @@ export type ProjectUserUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProjectUserCreateManyInput = {
@@ -268,6 +284,7 @@ export type ProjectUserCreateManyInput = {
   createdAt?: Date | string
   frozenAt?: Date | string | null
   deletedAt?: Date | string | null
+  sessionsEndedAt?: Date | string | null
 }
 
 export type ProjectUserUpdateManyMutationInput = {
@@ -275,6 +292,7 @@ export type ProjectUserUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProjectUserUncheckedUpdateManyInput = {
@@ -283,6 +301,7 @@ export type ProjectUserUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProjectUserListRelationFilter = {
@@ -306,6 +325,7 @@ export type ProjectUserCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   frozenAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
+  sessionsEndedAt?: Prisma.SortOrder
 }
 
 export type ProjectUserMaxOrderByAggregateInput = {
@@ -314,6 +334,7 @@ export type ProjectUserMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   frozenAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
+  sessionsEndedAt?: Prisma.SortOrder
 }
 
 export type ProjectUserMinOrderByAggregateInput = {
@@ -322,6 +343,7 @@ export type ProjectUserMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   frozenAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
+  sessionsEndedAt?: Prisma.SortOrder
 }
 
 export type ProjectUserCreateNestedManyWithoutProjectInput = {
@@ -371,6 +393,7 @@ export type ProjectUserCreateWithoutProjectInput = {
   createdAt?: Date | string
   frozenAt?: Date | string | null
   deletedAt?: Date | string | null
+  sessionsEndedAt?: Date | string | null
 }
 
 export type ProjectUserUncheckedCreateWithoutProjectInput = {
@@ -378,6 +401,7 @@ export type ProjectUserUncheckedCreateWithoutProjectInput = {
   createdAt?: Date | string
   frozenAt?: Date | string | null
   deletedAt?: Date | string | null
+  sessionsEndedAt?: Date | string | null
 }
 
 export type ProjectUserCreateOrConnectWithoutProjectInput = {
@@ -415,6 +439,7 @@ export type ProjectUserScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"ProjectUser"> | Date | string
   frozenAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
+  sessionsEndedAt?: Prisma.DateTimeNullableFilter<"ProjectUser"> | Date | string | null
 }
 
 export type ProjectUserCreateManyProjectInput = {
@@ -422,6 +447,7 @@ export type ProjectUserCreateManyProjectInput = {
   createdAt?: Date | string
   frozenAt?: Date | string | null
   deletedAt?: Date | string | null
+  sessionsEndedAt?: Date | string | null
 }
 
 export type ProjectUserUpdateWithoutProjectInput = {
@@ -429,6 +455,7 @@ export type ProjectUserUpdateWithoutProjectInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProjectUserUncheckedUpdateWithoutProjectInput = {
@@ -436,6 +463,7 @@ export type ProjectUserUncheckedUpdateWithoutProjectInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ProjectUserUncheckedUpdateManyWithoutProjectInput = {
@@ -443,6 +471,7 @@ export type ProjectUserUncheckedUpdateManyWithoutProjectInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionsEndedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -453,6 +482,7 @@ export type ProjectUserSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   createdAt?: boolean
   frozenAt?: boolean
   deletedAt?: boolean
+  sessionsEndedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["projectUser"]>
 
@@ -462,6 +492,7 @@ export type ProjectUserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   createdAt?: boolean
   frozenAt?: boolean
   deletedAt?: boolean
+  sessionsEndedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["projectUser"]>
 
@@ -471,6 +502,7 @@ export type ProjectUserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   createdAt?: boolean
   frozenAt?: boolean
   deletedAt?: boolean
+  sessionsEndedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["projectUser"]>
 
@@ -480,9 +512,10 @@ export type ProjectUserSelectScalar = {
   createdAt?: boolean
   frozenAt?: boolean
   deletedAt?: boolean
+  sessionsEndedAt?: boolean
 }
 
-export type ProjectUserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"projectId" | "reference" | "createdAt" | "frozenAt" | "deletedAt", ExtArgs["result"]["projectUser"]>
+export type ProjectUserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"projectId" | "reference" | "createdAt" | "frozenAt" | "deletedAt" | "sessionsEndedAt", ExtArgs["result"]["projectUser"]>
 export type ProjectUserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }
@@ -510,6 +543,10 @@ export type $ProjectUserPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     frozenAt: Date | null
     deletedAt: Date | null
+    /**
+     * When all sessions of the user were last ended. ID tokens from before it are not exchanged.
+     */
+    sessionsEndedAt: Date | null
   }, ExtArgs["result"]["projectUser"]>
   composites: {}
 }
@@ -939,6 +976,7 @@ export interface ProjectUserFieldRefs {
   readonly createdAt: Prisma.FieldRef<"ProjectUser", 'DateTime'>
   readonly frozenAt: Prisma.FieldRef<"ProjectUser", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"ProjectUser", 'DateTime'>
+  readonly sessionsEndedAt: Prisma.FieldRef<"ProjectUser", 'DateTime'>
 }
     
 

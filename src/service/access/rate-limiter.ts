@@ -17,18 +17,24 @@ export function createRateLimiter<Class extends RateClass>(
   const { limits, coordination = createLocalCoordination() } = options;
   const rates = Object.entries(limits.perSecond) as [Class, number][];
   const classes = rates.filter(([, perSecond]) => perSecond > 0);
-  const limiters = new Map(
-    classes.map(([name, perSecond]) => {
-      const size = { perSecond, burstCount: Math.ceil(perSecond * limits.burstSeconds) };
-      return [name, { size, buckets: coordination.buckets(`rate:${name}`, size) }];
-    }),
-  );
-  return {
-    take(rateClass, subject) {
-      const found = limiters.get(rateClass);
-      return found?.buckets.take(subject).then((verdict) => rateVerdict(found.size, verdict));
-    },
+  const bucketsOf = (factor: number, prefix: string) =>
+    new Map(
+      classes.map(([name, perSecond]) => {
+        const size = {
+          perSecond: perSecond * factor,
+          burstCount: Math.ceil(perSecond * factor * limits.burstSeconds),
+        };
+        return [name, { size, buckets: coordination.buckets(prefix + name, size) }];
+      }),
+    );
+  const single = bucketsOf(1, "rate:");
+  const factor = limits.sessionsFactor ?? 0;
+  const sessions: typeof single = factor > 0 ? bucketsOf(factor, "rate:sessions:") : new Map();
+  const taker = (limiters: typeof single) => (rateClass: Class, subject: string) => {
+    const found = limiters.get(rateClass);
+    return found?.buckets.take(subject).then((verdict) => rateVerdict(found.size, verdict));
   };
+  return { take: taker(single), takeOfSessions: taker(sessions) };
 }
 
 /**
@@ -43,6 +49,8 @@ export interface RateLimits<Class extends RateClass = RateClass> {
   readonly perSecond: Readonly<Record<Class, number>>;
   /** The burst, in seconds of the sustained rate; it allows at least one call. */
   readonly burstSeconds: number;
+  /** The rate of all sessions of a project together, as a multiple of one user's. Default: 0, for no limit. */
+  readonly sessionsFactor?: number;
 }
 
 /** The result of a counted call. */
@@ -62,6 +70,8 @@ export interface RateVerdict {
 export interface RateLimiter<Class extends RateClass = RateClass> {
   /** Counts a call of the subject, such as a key's id. Undefined if the class has no limit. Never rejects. */
   take(rateClass: Class, subject: string): Promise<RateVerdict> | undefined;
+  /** Counts a call of one of a project's sessions against the limit of all of them. Else like {@link take}. */
+  takeOfSessions(rateClass: Class, projectId: string): Promise<RateVerdict> | undefined;
 }
 
 export interface RateLimiterOptions<Class extends RateClass = RateClass> {
@@ -86,8 +96,10 @@ function rateVerdict({ burstCount, perSecond }: BucketSize, verdict: BucketVerdi
 }
 
 /**
- * Counts a call by its caller's key, by the user of its session, or by its address without either, and sends the remaining budget in `ratelimit-*`.
- * Throws RATE_LIMITED with the same headers if no budget is left.
+ * Counts a call by its caller's key, by the user of its session, or by its address without either, and sends the
+ * remaining budget in `ratelimit-*`. A session's call also counts against the limit of all sessions of its project, after
+ * its user's, so that nobody uses up more of the project's limit than a user may. Throws RATE_LIMITED with the headers of
+ * the limit that is reached.
  */
 export function limitCall<Class extends RateClass>(
   limiter: RateLimiter<Class>,
@@ -99,6 +111,14 @@ export function limitCall<Class extends RateClass>(
   return limiter.take(rateClass, subjectOf(caller, address))?.then((verdict) => {
     if (!verdict.isAllowed) throw rateLimited(verdict, `too many calls of the class \`${rateClass}\``);
     for (const [name, value] of Object.entries(headersOf(verdict))) call.responseHeader.set(name, value);
+    if (caller.kind !== "project" || caller.session === undefined) return undefined;
+    return limiter.takeOfSessions(rateClass, caller.projectId)?.then((ofSessions) => {
+      if (!ofSessions.isAllowed)
+        throw rateLimited(
+          ofSessions,
+          `too many calls of the class \`${rateClass}\` by the project's sessions`,
+        );
+    });
   });
 }
 

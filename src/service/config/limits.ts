@@ -6,15 +6,15 @@ import type { VariableName } from "./variables.ts";
 
 /** Reads the limits of callers. */
 export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
-  const { perSecond, burstSeconds } = readRateLimits(read);
+  const { perSecond, ...shared } = readRateLimits(read);
   return {
     rateLimits: {
+      ...shared,
       perSecond: {
         ...perSecond,
         refusedKey: read.integer("RATE_LIMIT_REFUSED_KEY_PER_SECOND", 0, MAX_PER_SECOND),
         open: read.integer("RATE_LIMIT_OPEN_PER_SECOND", 0, MAX_PER_SECOND),
       },
-      burstSeconds,
     },
     connections: {
       maxCount: read.integer("MAX_CONNECTIONS", 0, 1_000_000),
@@ -40,6 +40,7 @@ export function readRateLimits(read: ConfigReader<VariableName>): RateLimits<Cos
       stream: perSecond("RATE_LIMIT_STREAM_PER_SECOND"),
     },
     burstSeconds: read.integer("RATE_LIMIT_BURST_SECONDS", 1, 3_600),
+    sessionsFactor: read.integer("RATE_LIMIT_SESSIONS_FACTOR", 0, 10_000),
   };
 }
 

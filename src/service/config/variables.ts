@@ -131,6 +131,12 @@ export const CONFIG_VARIABLES = [
     perNetwork: "override",
   },
   {
+    name: "RATE_LIMIT_SESSIONS_FACTOR",
+    default: "10",
+    description: "How many times one user's rates all sessions of a project may use together; 0: no limit",
+    perNetwork: "override",
+  },
+  {
     name: "RATE_LIMIT_REFUSED_KEY_PER_SECOND",
     default: "10",
     description: "Calls with a missing or wrong key per second and address; 0: no limit",

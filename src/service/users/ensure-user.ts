@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { ServiceError } from "../platform/errors/service-error.ts";
-import { boolean, number } from "../platform/store/columns.ts";
+import { boolean, nullable, number, time } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 
 /** A user of a project. */
@@ -28,11 +28,19 @@ export async function ensureUser(db: Queryable, user: UserName, maxCount: number
 export interface EnsuredUser {
   readonly isFrozen: boolean;
   readonly isNew: boolean;
+  /** When all sessions of the user were last ended at once; null if never. */
+  readonly sessionsEndedAt: Date | null;
 }
 
 /** Does the same as {@link ensureUser}, and throws USER_FROZEN for a frozen user. */
-export async function ensureActiveUser(db: Queryable, user: UserName, maxCount: number): Promise<void> {
-  if ((await ensureUser(db, user, maxCount)).isFrozen) throw userFrozen(user.reference);
+export async function ensureActiveUser(
+  db: Queryable,
+  user: UserName,
+  maxCount: number,
+): Promise<EnsuredUser> {
+  const ensured = await ensureUser(db, user, maxCount);
+  if (ensured.isFrozen) throw userFrozen(user.reference);
+  return ensured;
 }
 
 /** Throws USER_FROZEN if an existing user is frozen. Otherwise it cannot be frozen until the transaction ends. */
@@ -43,12 +51,13 @@ export async function refuseFrozenUser(db: Queryable, user: UserName): Promise<v
 async function lockUser(db: Queryable, { projectId, reference }: UserName) {
   const [row] = await readRows(
     db,
-    sql`SELECT frozen_at IS NOT NULL AS "isFrozen", deleted_at IS NOT NULL AS "isDeleted" FROM project_user
+    sql`SELECT frozen_at IS NOT NULL AS "isFrozen", deleted_at IS NOT NULL AS "isDeleted",
+          sessions_ended_at AS "sessionsEndedAt" FROM project_user
         WHERE project_id = ${projectId} AND reference = ${reference} FOR SHARE`,
-    { isFrozen: boolean, isDeleted: boolean },
+    { isFrozen: boolean, isDeleted: boolean, sessionsEndedAt: nullable(time) },
   );
   if (row?.isDeleted) throw userDeleted(reference);
-  return row && { isFrozen: row.isFrozen };
+  return row && { isFrozen: row.isFrozen, sessionsEndedAt: row.sessionsEndedAt };
 }
 
 /** Returns whether this call inserted the user. The lock on the project's count keeps the count exact. */

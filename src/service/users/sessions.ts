@@ -131,6 +131,8 @@ export interface NewSession {
   readonly allowanceId?: string | undefined;
   /** The identity provider that vouches for the user. Its removal ends the session. Default: none. */
   readonly identityProviderId?: string | undefined;
+  /** When the provider issued the user's ID token. Default: no ID token made it. */
+  readonly tokenIssuedAt?: Date | undefined;
   /** The key that creates it. Its revocation and expiry end the session. Default: none. */
   readonly apiKeyId?: string | undefined;
 }
@@ -159,7 +161,7 @@ export const SESSIONS_OF_PROJECT_MAX_COUNT = 500_000;
 /**
  * Stores a session and its allowance, and its user if the project has not named it before. Ends the oldest sessions of
  * the user beyond their number. Call it in a transaction. Throws VALIDATION, TOKEN_INVALID if its
- * identity provider was removed, TOO_MANY_SESSIONS, USER_FROZEN, USER_DELETED and TOO_MANY_USERS.
+ * identity provider was removed or its ID token is from before {@link revokeUserSessions}, TOO_MANY_SESSIONS, USER_FROZEN, USER_DELETED and TOO_MANY_USERS.
  */
 export async function insertSession(
   deps: SessionDeps,
@@ -175,6 +177,7 @@ export async function insertSession(
     origins = [],
     limits,
     lifetimeSeconds,
+    tokenIssuedAt,
     ...more
   } = session;
   const { proofKeyThumbprint = null, apiKeyId = null, identityProviderId = null, allowanceId = null } = more;
@@ -184,7 +187,13 @@ export async function insertSession(
   const own = { ...limits, userReferences: [userReference] };
   checkLimits(own, scopes);
   await requireRoom(deps, db, projectId);
-  await ensureActiveUser(db, { projectId, reference: userReference }, deps.usersMaxCountOf(network));
+  const user = { projectId, reference: userReference };
+  const { sessionsEndedAt } = await ensureActiveUser(db, user, deps.usersMaxCountOf(network));
+  if (tokenIssuedAt !== undefined && sessionsEndedAt !== null && tokenIssuedAt <= sessionsEndedAt)
+    throw tokenInvalid(
+      "revoked",
+      "the user's sessions were ended after the ID token was issued; sign in again",
+    );
   const lock = sql`${LOCK_KEYS.userSessions}::integer, hashtext(${`${projectId} ${userReference}`})`;
   await execute(db, sql`SELECT pg_advisory_xact_lock(${lock})`);
   const ended = await readRows(
@@ -250,17 +259,30 @@ export async function revokeSession(
   return session;
 }
 
-/** Ends all sessions of one of the caller's users, as {@link revokeSession} does. Returns their number. */
+/**
+ * Ends all sessions of one of the caller's users, as {@link revokeSession} does, and refuses the user's ID tokens that
+ * were issued before: whoever has one could exchange it for another session. Returns the number of sessions.
+ */
 export async function revokeUserSessions(
   { database, lookup }: SessionDeps,
   caller: ProjectCaller,
   userReference: string,
 ): Promise<number> {
-  const ended = await endSessions(
-    database,
-    caller,
-    sql`s.user_reference = ${userReference} AND s.expires_at > clock_timestamp()`,
-  );
+  const { projectId, allowance } = caller;
+  const ended = await database.transaction(async (db) => {
+    // Waits for exchanges that have locked the user's row. The next statement sees their sessions.
+    if (isWithin([userReference], allowance?.userReferences))
+      await execute(
+        db,
+        sql`UPDATE project_user SET sessions_ended_at = clock_timestamp()
+            WHERE project_id = ${projectId} AND reference = ${userReference}`,
+      );
+    return await endSessions(
+      db,
+      caller,
+      sql`s.user_reference = ${userReference} AND s.expires_at > clock_timestamp()`,
+    );
+  });
   for (const id of ended) lookup.forget(id);
   return ended.length;
 }

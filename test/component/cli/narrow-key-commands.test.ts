@@ -41,12 +41,12 @@ describe("a narrow key", { timeout: DATABASE_TIMEOUT_MS }, () => {
     const dwalletId = objectId();
     const made = await printed(
       create(
-        ...["--scopes", "sign,read", "--user", "alice,bob", "--dwallet", dwalletId],
+        ...["--scopes", "sign,read", "--user", "alice", "--user", "b,ob", "--dwallet", dwalletId],
         ...["--algorithm", "EdDSA,Taproot", "--budget", "5.00,100req/1d"],
       ),
       environment,
     );
-    const limits = `users alice,bob; dwallets ${dwalletId}; Taproot,EdDSA; budget $5.00,100req/1d`;
+    const limits = `users alice,"b,ob"; dwallets ${dwalletId}; Taproot,EdDSA; budget $5.00,100req/1d`;
     expect(made).toContain(`limits       ${limits}`);
     expect(made).toContain("budget left  $5.00,100req\n");
     const [, keyId] = /^key +(\S+)/m.exec(made)!;

@@ -498,7 +498,8 @@ export const Sessions: GenService<{
     output: typeof RevokeSessionResponseSchema;
   },
   /**
-   * Ends all sessions of a user and their streams. A repeated call has no effect.
+   * Ends all sessions of a user and their streams. The user's ID tokens that were issued before the call can no longer be
+   * exchanged: the user signs in again.
    *
    * @generated from rpc tss.v1.Sessions.RevokeUserSessions
    */

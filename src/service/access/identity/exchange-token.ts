@@ -55,7 +55,7 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
       throw tokenInvalid("issuer", "the project has no identity provider with the token's issuer");
     checkOrigin(provider, call);
     const keys = await keysOf(provider, kid);
-    const { userReference } = await verifyIdToken(idToken, provider, keys, now());
+    const { userReference, issuedAt } = await verifyIdToken(idToken, provider, keys, now());
     await take(ofUser, PER_USER, `${projectId} ${userReference}`, "too many exchanges for this user");
     const thumbprint = await boundTo(provider, call);
     return createSession({
@@ -68,6 +68,7 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
       budget: provider.budget,
       lifetimeSeconds: provider.sessionSeconds,
       proofKeyThumbprint: thumbprint,
+      tokenIssuedAt: issuedAt,
       idempotency: call.idempotency,
       origin: { ...origin, actor: `idp:${provider.id}` },
     });
@@ -134,6 +135,8 @@ export interface SessionOfUser {
   readonly lifetimeSeconds: number;
   /** Undefined for a session that needs no proofs. */
   readonly proofKeyThumbprint: string | undefined;
+  /** By the provider's clock. */
+  readonly tokenIssuedAt: Date;
   readonly idempotency: Idempotency | undefined;
   readonly origin: AuditOrigin;
 }

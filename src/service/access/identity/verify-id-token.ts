@@ -52,7 +52,7 @@ export async function verifyIdToken(
   const claims = await verifiedClaims(token, provider, findKey, nowMs);
   // Of logout tokens (RFC 8417), which older providers mark by nothing else.
   if (claims["events"] !== undefined) throw tokenInvalid("type", "the token is not an ID token");
-  const { aud, azp, exp } = claims;
+  const { aud, azp, exp, iat } = claims;
   const audiences = typeof aud === "string" ? [aud] : (aud ?? []);
   // A token for several parties says which one asked for it. Without that, one of the others could use it here.
   if (azp === undefined ? audiences.length > 1 : !isAudience(azp, provider))
@@ -66,7 +66,11 @@ export async function verifyIdToken(
   // Some providers let their users write any address into this claim. Some send the confirmation as a text.
   if (provider.referenceClaim === "email" && String(claims["email_verified"]) !== "true")
     throw tokenInvalid("reference", "the provider has not verified the ID token's e-mail address");
-  return { userReference: reference, expiresAt: new Date(Number(exp) * 1_000) };
+  return {
+    userReference: reference,
+    issuedAt: new Date(Number(iat) * 1_000),
+    expiresAt: new Date(Number(exp) * 1_000),
+  };
 }
 
 /** What a provider's ID tokens must have. */
@@ -84,6 +88,7 @@ export interface IdTokenRules {
 /** What a verified token says. */
 export interface VerifiedIdToken {
   readonly userReference: string;
+  readonly issuedAt: Date;
   readonly expiresAt: Date;
 }
 
@@ -113,7 +118,8 @@ export type TokenFault =
   | "signature"
   | "expired"
   | "not_yet_valid"
-  | "reference";
+  | "reference"
+  | "revoked";
 
 const TOKEN_MAX_LENGTH = 16_384;
 const KID_MAX_LENGTH = 256;

@@ -40,7 +40,7 @@ export const ERROR_CATALOGUE = {
   ),
   TOKEN_INVALID: kind(
     Code.Unauthenticated,
-    "The ID token is not accepted: no identity provider of the project has issued it for this application, or it is malformed, too old or not yet valid. `fault` says which check failed.",
+    "The ID token is not accepted: no identity provider of the project has issued it for this application, it is malformed, too old or not yet valid, or the user's sessions were ended since. `fault` says which check failed.",
     { metadata: ["fault"] },
   ),
   PROOF_INVALID: kind(

@@ -40,7 +40,7 @@ async function call(key: string, origin: string, at = replica): Promise<string> 
     adminLookup: at.adminLookup,
     adminApiKey: undefined,
     networks: ["localnet"],
-    limiter: { take: () => undefined },
+    limiter: { take: () => undefined, takeOfSessions: () => undefined },
     beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
     now: () => nowMs,
   });

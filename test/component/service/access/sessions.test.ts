@@ -60,7 +60,7 @@ beforeEach(async () => {
 });
 
 /** The look-ups, the gate and the changes of one process. The clock of its cache stands still. */
-function newReplica(perSecond = 0) {
+function newReplica(perSecond = 0, sessionsFactor = 0) {
   const options = { database, signals, log: silentLog, now: () => nowMs };
   const lookup = createApiKeyLookup(options);
   const sessionLookup = createSessionLookup(options);
@@ -70,7 +70,7 @@ function newReplica(perSecond = 0) {
     sessionLookup,
     adminLookup: createAdminKeyLookup(options),
     limiter: createRateLimiter({
-      limits: { perSecond: each, burstSeconds: 1_000 },
+      limits: { perSecond: each, burstSeconds: 1_000, sessionsFactor },
       coordination: createLocalCoordination(() => 0),
     }),
     adminApiKey: undefined,
@@ -273,7 +273,7 @@ describe("the end of a session", () => {
     const exchanged = await createSessionOfUser(replica.deps, {
       ...{ projectId, providerId, network: "localnet", userReference: "alice", scopes: ["read"] },
       ...{ origins: [], budget: undefined, lifetimeSeconds: 60, proofKeyThumbprint: undefined },
-      ...{ idempotency: undefined, origin: TEST_ORIGIN },
+      ...{ tokenIssuedAt: new Date(), idempotency: undefined, origin: TEST_ORIGIN },
     });
     const tokens = [exchanged.token ?? "", (await newSession()).token];
     await reissueKeys(database, "testnet", { keep() {}, revokedIds: [] });
@@ -379,6 +379,31 @@ describe("the rate of calls", () => {
     await expect(knock(first.token, {}, limited)).rejects.toMatchObject(refused("RATE_LIMITED"));
     await knock((await newSession({ userReference: "bob" })).token, {}, limited);
     await knock(plaintext, {}, limited);
+  });
+
+  it("has a limit for all sessions of a project, which one user cannot use up", async () => {
+    const limited = newReplica(0.001, 2);
+    const tokens = [];
+    for (const userReference of ["alice", "bob", "carol"])
+      tokens.push((await newSession({ userReference })).token);
+    const [alice = "", bob = "", carol = ""] = tokens;
+    await knock(alice, {}, limited);
+    for (let call = 0; call < 3; call++)
+      await expect(knock(alice, {}, limited)).rejects.toMatchObject(refused("RATE_LIMITED"));
+    await knock(bob, {}, limited);
+    await expect(knock(carol, {}, limited)).rejects.toMatchObject({
+      ...refused("RATE_LIMITED"),
+      headers: { "ratelimit-limit": "2" },
+    });
+    const { plaintext } = await insertApiKey(database, TEST_ORIGIN, {
+      projectId,
+      name: "k",
+      scopes: ["read"],
+    });
+    await knock(plaintext, {}, limited);
+    projectId = await projectWith(database, 0n);
+    caller = await keyOf();
+    await knock((await newSession()).token, {}, limited);
   });
 });
 

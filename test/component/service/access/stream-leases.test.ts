@@ -72,7 +72,7 @@ beforeEach(async () => {
       lookup,
       sessionLookup,
       adminLookup: createAdminKeyLookup(options),
-      limiter: { take: () => undefined },
+      limiter: { take: () => undefined, takeOfSessions: () => undefined },
       adminApiKey: undefined,
       networks: ["localnet"],
       beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),

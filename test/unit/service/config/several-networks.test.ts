@@ -96,16 +96,18 @@ describe("several networks", () => {
       RATE_LIMIT_READ_PER_SECOND_TESTNET: "7",
       RATE_LIMIT_WRITE_PER_SECOND_MAINNET: "0",
       RATE_LIMIT_BURST_SECONDS_MAINNET: "2",
+      RATE_LIMIT_SESSIONS_FACTOR_MAINNET: "3",
     };
     const { networks, rateLimits } = loadConfig({ ...BOTH, ...rates });
     const defaults = { read: 70, write: 300, chain: 300, verify: 100, stream: 100 };
     expect(networks.map((network) => network.rateLimits)).toEqual([
-      { perSecond: { ...defaults, read: 7 }, burstSeconds: 10 },
-      { perSecond: { ...defaults, write: 0 }, burstSeconds: 2 },
+      { perSecond: { ...defaults, read: 7 }, burstSeconds: 10, sessionsFactor: 10 },
+      { perSecond: { ...defaults, write: 0 }, burstSeconds: 2, sessionsFactor: 3 },
     ]);
     expect(rateLimits).toEqual({
       perSecond: { ...defaults, refusedKey: 10, open: 20 },
       burstSeconds: 10,
+      sessionsFactor: 10,
     });
   });
 

@@ -144,7 +144,7 @@ async function knock(plaintext: string) {
   const gate = createAccessGate({
     lookup: createApiKeyLookup(options),
     adminLookup: createAdminKeyLookup(options),
-    limiter: { take: () => undefined },
+    limiter: { take: () => undefined, takeOfSessions: () => undefined },
     adminApiKey: undefined,
     networks: ["localnet"],
     beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { SCOPES } from "../../../../../src/service/access/caller.ts";
 import { createProofNonces } from "../../../../../src/service/access/dpop/proof-nonces.ts";
 import { createProofCheck } from "../../../../../src/service/access/dpop/verify-proof.ts";
 import {
@@ -21,7 +22,11 @@ import {
 import { createLocalCoordination } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { createProviderSessions } from "../../../../../src/service/users/provider-sessions.ts";
-import { createSessionDeps, createSessionOfUser } from "../../../../../src/service/users/sessions.ts";
+import {
+  createSessionDeps,
+  createSessionOfUser,
+  revokeUserSessions,
+} from "../../../../../src/service/users/sessions.ts";
 import {
   signedToken,
   type TokenKey,
@@ -219,6 +224,32 @@ describe("an ID token", () => {
     await expect(exchanged(tokenOf("user-7"))).rejects.toMatchObject(refused("issuer"));
     lookup = createSessionLookup({ database, log: silentLog });
     expect(await lookup.find(token)).toMatchObject({ isRevoked: true });
+  });
+
+  it("from before all sessions of its user were ended is refused, and no other one", async () => {
+    await provide();
+    const before = tokenOf("user-7");
+    const { token = "" } = await exchanged(before);
+    const deps = createSessionDeps({ database, lookup, usersMaxCountOf: () => 1_000 });
+    const end = (allowance?: { userReferences: string[] }) => {
+      const { origin } = TEST_OPERATOR;
+      const caller = {
+        kind: "project",
+        projectId,
+        network: "localnet",
+        apiKeyId: newId(),
+        scopes: SCOPES,
+      } as const;
+      return revokeUserSessions(deps, { ...caller, origin, allowance: allowance as never }, "user-7");
+    };
+    // A key of another user ends nothing.
+    expect(await end({ userReferences: ["user-8"] })).toBe(0);
+    await exchanged(before);
+    expect(await end()).toBe(2);
+    expect(await lookup.find(token)).toMatchObject({ isRevoked: true });
+    await expect(exchanged(before)).rejects.toMatchObject(refused("revoked"));
+    await exchanged(tokenOf("user-8"));
+    await exchanged(tokenOf("user-7", { iat: Math.floor(NOW_MS / 1_000) + 30 }));
   });
 
   it("cannot be checked while its provider is down", async () => {

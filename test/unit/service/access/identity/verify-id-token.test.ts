@@ -44,6 +44,7 @@ describe("an ID token", () => {
     const token = signedToken({ alg, kid: "k", typ: "JWT" }, CLAIMS, key.privateKey);
     expect(await verify(token, {}, [key])).toEqual({
       userReference: "user-7",
+      issuedAt: new Date(CLAIMS.iat * 1_000),
       expiresAt: new Date(CLAIMS.exp * 1_000),
     });
   });
