@@ -10,6 +10,10 @@ export interface Route {
    * path.
    */
   readonly menu: string;
+  /** The heading of the menu under which the entry stands. Absent for the first page and for pages that are no entry. */
+  readonly group?: string;
+  /** The scope that a project's key needs for the page. Absent if every key may open it. */
+  readonly scope?: string;
   /** True if an id follows the first part of the path. */
   readonly hasId?: boolean;
   load(): Promise<ComponentType<PageProps>>;

@@ -8,12 +8,13 @@ import { findRoute, type Route } from "./route.ts";
 import { RoutedPage } from "./routed-page.tsx";
 import { SelectField } from "./ui/field.tsx";
 import { Icon } from "./ui/icon.tsx";
+import { PRODUCT } from "./ui/page-frame.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
 import { goTo, useRoute } from "./ui/use-route.ts";
 
 /** The frame around the pages: navigation, network, theme and sign-out. */
 export function Shell(): JSX.Element {
-  const { role, projectName, network, networks } = useSession();
+  const { role, projectName, network, networks, scopes } = useSession();
   const signOut = useSignOut();
   const routes = role === "operator" ? OPERATOR_ROUTES : PROJECT_ROUTES;
   const path = useRoute();
@@ -53,7 +54,7 @@ export function Shell(): JSX.Element {
         >
           <Icon name={isMenuOpen ? "cross" : "menu"} />
         </button>
-        <span class="brand">Console</span>
+        <span class="brand">{PRODUCT}</span>
         {networks.length > 1 ? (
           <SelectField
             label="Network"
@@ -79,15 +80,26 @@ export function Shell(): JSX.Element {
         </span>
       </header>
       <nav id="navigation" class={isMenuOpen ? "side side-open" : "side"} aria-label="Pages">
-        <ul>
-          {routes.filter(isInMenu).map(({ path: place, title }) => (
-            <li key={place}>
-              <a href={`#/${place}`} aria-current={route?.menu === place ? "page" : undefined}>
-                {title}
-              </a>
-            </li>
+        <div class="menu">
+          {menuOf(routes).map(([group, entries]) => (
+            <div key={group} class="menu-group">
+              {group !== "" && <p class="menu-title">{group}</p>}
+              <ul aria-label={group || undefined}>
+                {entries.map((entry) => (
+                  <li key={entry.path}>
+                    <MenuLink
+                      entry={entry}
+                      isOpen={route?.menu === entry.path}
+                      lacks={
+                        scopes !== undefined && entry.scope !== undefined && !scopes.includes(entry.scope)
+                      }
+                    />
+                  </li>
+                ))}
+              </ul>
+            </div>
           ))}
-        </ul>
+        </div>
       </nav>
       <main id="content" tabIndex={-1}>
         <RoutedPage route={route} path={path} />
@@ -98,7 +110,35 @@ export function Shell(): JSX.Element {
 
 const IDLE_MS = 30 * 60_000;
 
-const isInMenu = ({ path, menu, hasId }: Route): boolean => path === menu && hasId !== true;
+/** Returns the entries of the menu by their heading, in the order of the routes; the first heading is empty. */
+function menuOf(routes: readonly Route[]): (readonly [string, readonly Route[]])[] {
+  const entries = routes.filter(({ path, menu, hasId }) => path === menu && hasId !== true);
+  const groups = [...new Set(entries.map(({ group = "" }) => group))];
+  return groups.map((name) => [name, entries.filter(({ group = "" }) => group === name)]);
+}
+
+/** An entry that the key lacks the scope for is grey and says so. It opens a page that says the same. */
+function MenuLink({ entry: { path, title, scope }, isOpen, lacks }: MenuLinkProps): JSX.Element {
+  return (
+    <a
+      href={`#/${path}`}
+      class={lacks ? "menu-link-closed" : undefined}
+      title={lacks ? `The key lacks the scope ${scope}` : undefined}
+      aria-current={isOpen ? "page" : undefined}
+    >
+      {title}
+      {lacks && <span class="visually-hidden">, the key lacks the scope {scope}</span>}
+    </a>
+  );
+}
+
+interface MenuLinkProps {
+  readonly entry: Route;
+  /** True while the entry's page, or a page below it, is shown. */
+  readonly isOpen: boolean;
+  /** True if the key lacks the entry's scope. */
+  readonly lacks: boolean;
+}
 
 /** A button, because a link would change the address, which selects the page. */
 function skipToContent(): void {

@@ -4,6 +4,7 @@ import { type FailureText, failureText } from "./api/failure-text.ts";
 import { type KeySession, openKeySession, roleOfKey } from "./api/session.ts";
 import { TextField } from "./ui/field.tsx";
 import { FailureNotice } from "./ui/loaded.tsx";
+import { PRODUCT } from "./ui/page-frame.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
 
 /** Asks for a key and opens a session with it. */
@@ -14,7 +15,7 @@ export function SignIn({ message, onSession }: SignInProps): JSX.Element {
   const [failure, setFailure] = useState<FailureText>();
   const abort = useRef(new AbortController());
   useEffect(() => {
-    document.title = "Sign in · Console";
+    document.title = `Sign in · ${PRODUCT}`;
     return () => abort.current.abort();
   }, []);
   async function open(): Promise<void> {
@@ -36,7 +37,8 @@ export function SignIn({ message, onSession }: SignInProps): JSX.Element {
           if (key.trim() !== "" && !isOpening) void open();
         }}
       >
-        <h1>Console</h1>
+        <h1>{PRODUCT}</h1>
+        <p class="muted">The console of a threshold signing service.</p>
         {message !== "" && failure === undefined && (
           <p class="notice" role="status">
             {message}

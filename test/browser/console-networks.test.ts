@@ -101,7 +101,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
       const overAll = sent.filter(({ call }) => /GetReadiness|ListAdminKeys|ListAuditSeals/.test(call));
       expect(new Set(overAll.map(({ call }) => call)).size).toBe(3);
       expect([...new Set(overAll.map(({ network }) => network))]).toEqual([undefined]);
-      await page.getByRole("heading", { name: "Health of all networks" }).waitFor();
+      await page.getByText("Checks of all networks: ").waitFor();
     });
 
     it("keeps the network in the address through links, a reload and the back button", async () => {
@@ -114,7 +114,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
       await treasuryOf(1).waitFor();
       expect([networkInAddress(), await page.title()]).toEqual([
         "mainnet",
-        "Treasury and gas · mainnet · Console",
+        "Treasury and gas · mainnet · Threshold Signing",
       ]);
       const link = page.url();
       await choice().selectOption("testnet");

@@ -1,6 +1,8 @@
 /** The console in Chromium, against a service that makes signatures. */
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { promisify } from "node:util";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { GetAuditProofResponseSchema } from "../../gen/client/tss/v1/admin_pb.ts";
@@ -9,6 +11,7 @@ import {
   GetReadinessResponseSchema,
 } from "../../gen/client/tss/v1/operations_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
+import { ApiKeyScope } from "../../src/client/sdk/admin/index.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
@@ -16,6 +19,11 @@ import { axeFaults, balanceStatus, changeReply, keptByBrowser } from "./console/
 import { fillService, type Stage } from "./console/stage.ts";
 import { signIn, tourOf, visit } from "./console/tour.ts";
 
+const run = promisify(execFile);
+/** Runs a program to its end and returns what it prints. */
+const runText = async (command: string, args: string[], env: Record<string, string> = {}) =>
+  (await run(command, args, { env: { ...process.env, ...env } })).stdout;
+const SDK = new URL("../../src/client/sdk/index.ts", import.meta.url).href;
 const CHROMIUM = "/usr/bin/chromium";
 const FIRST_LOAD_MAX_BYTES = 200_000;
 const PHONE = { width: 390, height: 844 };
@@ -153,7 +161,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(faults.splice(0)).toHaveLength(1);
     await page.getByLabel("Key", { exact: true }).fill(service.access.apiKey);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1 }).filter({ hasNotText: "Console" }).waitFor();
+    await page.getByRole("heading", { level: 1 }).filter({ hasNotText: "Threshold Signing" }).waitFor();
   });
 
   it("signs out on request, and after half an hour without use", async () => {
@@ -231,6 +239,48 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(await signed.getByRole("cell").last().textContent()).toMatch(/^\d[\d.]* (?:ms|s)$/);
   });
 
+  it("leads a new project to its first signature with lines that work, and then takes them away", async () => {
+    const { apiKey, projectId } = await stage.newProject("starter");
+    await signIn(page, { ...service.access, apiKey }, "project");
+    const steps = page.getByRole("list").filter({ hasText: "Check that the key works" });
+    await steps.waitFor();
+    const texts = await steps.locator("pre").allTextContents();
+    expect(texts.join()).not.toContain(apiKey);
+    const [curl = "", program = ""] = texts;
+    const account = await runText("bash", ["-c", curl.replace("…", apiKey)]);
+    expect(JSON.parse(account)).toMatchObject({ projectId, network: "localnet" });
+    // A newcomer imports the published package.
+    const imported = program.replace('"threshold-signing-client"', JSON.stringify(SDK));
+    const signature = await runText(
+      process.execPath,
+      ["--import", "tsx", "--input-type=module", "--eval", imported],
+      {
+        TSS_API_KEY: apiKey,
+      },
+    );
+    expect(signature.trim()).toMatch(/^[0-9a-f]{128}$/);
+    await visit(page, { path: "keys" });
+    await page.getByText("the key of this console").waitFor();
+    await visit(page, { path: "" });
+    await page.getByText("1 signature in the last day").waitFor();
+    expect(await steps.count()).toBe(0);
+  });
+
+  it("greys the pages for which a key lacks the scope, and names the scope", async () => {
+    const { apiKey } = await stage.newProject("reader", [ApiKeyScope.read]);
+    await signIn(page, { ...service.access, apiKey }, "project");
+    await page.getByText("The key may not see the project’s money.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const menu = page.getByRole("navigation", { name: "Pages" });
+    const greyed = await menu.locator(".menu-link-closed").allTextContents();
+    expect(greyed).toEqual([
+      ...["Balance", "Usage", "Deposits", "Prices"].map(
+        (title) => `${title}, the key lacks the scope billing`,
+      ),
+      "Sessions, the key lacks the scope sessions",
+    ]);
+  });
+
   it("shows the reason of a failing check", async () => {
     await signIn(page, service.access, "operator");
     await changeReply(page, "**/tss.v1.Operations/GetReadiness*", GetReadinessResponseSchema, (readiness) => {
@@ -239,8 +289,9 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
     await visit(page, { path: "projects" });
     await visit(page, { path: "" });
-    await page.getByText("degraded: serves calls, but a check fails").waitFor();
-    await page.getByRole("cell", { name: "nobody answers at 192.0.2.1" }).waitFor();
+    await page.getByText("One thing needs you soon.").waitFor();
+    await page.getByText("the replica serves calls, but a check fails").waitFor();
+    await page.getByText("nobody answers at 192.0.2.1").waitFor();
     expect(await axeFaults(page)).toEqual([]);
   });
 
@@ -360,10 +411,10 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await page.clock.install();
     await visit(page, { path: "lanes" });
     await visit(page, { path: "" });
-    await page.getByText("ready: every check passes").waitFor();
+    await page.getByText("Checks: every check passes").waitFor();
     await page.route("**/tss.v1.Operations/**", (route) => route.abort());
     await page.clock.fastForward("00:11");
-    const old = page.locator(".panel", { hasText: "Health" }).locator(".stale");
+    const old = page.locator(".panel", { hasText: "State" }).locator(".stale");
     await old.getByText("This is the last answer").waitFor();
     expect(faults.splice(0).length).toBeGreaterThan(0);
   });

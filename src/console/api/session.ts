@@ -20,6 +20,10 @@ export interface Session extends Clients {
   readonly networks: readonly string[];
   /** The name of the project, for people; empty for an operator. */
   readonly projectName: string;
+  /** The scopes of the project's key; undefined for an operator, whose key may do everything that the pages do. */
+  readonly scopes: readonly string[] | undefined;
+  /** The id of the project's key; undefined for an operator. */
+  readonly apiKeyId: string | undefined;
   /** Clients that name no network, for calls about all networks. */
   readonly everyNetwork: Pick<Clients, "admin" | "operations">;
 }
@@ -37,11 +41,13 @@ export interface KeySession extends Pick<Session, "networks"> {
 export async function openKeySession(key: string, signal: AbortSignal): Promise<KeySession> {
   const everyNetwork = createClients(key, undefined);
   if (roleOfKey(key) === "project") {
-    const { projectName, network } = await everyNetwork.account.getAccount({}, { signal });
+    const { projectName, network, scopes, apiKeyId } = await everyNetwork.account.getAccount({}, { signal });
     const networks = [network];
     const session: Session = {
       role: "project",
       projectName,
+      scopes,
+      apiKeyId,
       network,
       networks,
       everyNetwork,
@@ -55,6 +61,8 @@ export async function openKeySession(key: string, signal: AbortSignal): Promise<
     on: (network) => ({
       role: "operator",
       projectName: "",
+      scopes: undefined,
+      apiKeyId: undefined,
       network,
       networks,
       everyNetwork,

@@ -46,6 +46,14 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(seconds / size)} ${name}${rest > 0 ? ` ${rest} ${smallerName}` : ""}`;
 }
 
+/** Formats a number of days, rounded down: with one decimal below ten, and none above a year. */
+export function formatDays(days: number): string {
+  if (days > 365) return "more than a year";
+  const shown = days < 10 ? Math.floor(days * 10) / 10 : Math.floor(days);
+  const text = shown.toLocaleString("en");
+  return `${text} ${text === "1" ? "day" : "days"}`;
+}
+
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400, "d"],
   [3_600, "h"],

@@ -4,14 +4,15 @@ import { useMemo } from "preact/hooks";
 import type { BalanceBurn, GetTreasuryHistoryResponse } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCoin } from "../format/text.ts";
+import { formatCoin, formatDays } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { TimeChart } from "../ui/time-chart.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
+import { ALARM_DAYS, WARNING_DAYS } from "./concerns.ts";
 import { windowStart } from "./sign-series.ts";
 
 /** How many days the Treasury and the gas last, and their balances over time. */
@@ -61,8 +62,15 @@ function Burns({ reply }: { readonly reply: GetTreasuryHistoryResponse }): JSX.E
       </Stats>
       {times.length > 0 && (
         <div class="charts">
-          <LineChart title="IKA" times={times} span={span} series={ikaSeries} format={formatAmount} />
-          <LineChart title="SUI" times={times} span={span} series={suiSeries} format={formatAmount} />
+          <TimeChart
+            title="IKA"
+            times={times}
+            span={span}
+            series={ikaSeries}
+            isFitted
+            format={formatAmount}
+          />
+          <TimeChart title="SUI" times={times} span={span} series={suiSeries} format={formatAmount} />
         </div>
       )}
     </>
@@ -83,25 +91,20 @@ const WINDOWS: readonly (readonly [string, string])[] = [
 export function BurnStat({ name, of, symbol }: BurnStatProps): JSX.Element {
   if (of === undefined) return <Stat name={name} value="—" note="not recorded yet" />;
   const { balance, burnPerDay, daysLeft } = of;
+  const amount = formatCoin(balance, symbol);
+  if (burnPerDay === undefined) return <Stat name={name} value={amount} note="rate not known yet" />;
+  if (daysLeft === undefined) return <Stat name={name} value={amount} note="loses nothing" />;
   return (
     <Stat
       name={name}
-      value={daysText(daysLeft, burnPerDay)}
-      note={
-        <>
-          {formatCoin(balance, symbol)}
-          {burnPerDay === undefined
-            ? ", rate not known yet"
-            : `, loses ${formatCoin(burnPerDay, symbol)} a day`}
-        </>
-      }
+      value={daysText(daysLeft)}
+      note={`${amount}, loses ${formatCoin(burnPerDay, symbol)} a day`}
     />
   );
 }
 
-function daysText(days: number | undefined, burnPerDay: bigint | undefined): JSX.Element | string {
-  if (days === undefined) return burnPerDay === 0n ? "loses nothing" : "—";
-  const text = `${days < 10 ? days.toFixed(1) : Math.floor(days).toLocaleString("en")} days`;
+function daysText(days: number): JSX.Element | string {
+  const text = formatDays(days);
   if (days < ALARM_DAYS) return <Badge tone="bad">{text}</Badge>;
   return days < WARNING_DAYS ? <Badge tone="warn">{text}</Badge> : text;
 }
@@ -111,6 +114,3 @@ interface BurnStatProps {
   readonly of: BalanceBurn | undefined;
   readonly symbol: "IKA" | "SUI";
 }
-
-const ALARM_DAYS = 3;
-const WARNING_DAYS = 14;

@@ -1,62 +1,68 @@
 import type { JSX } from "preact";
 import {
   type GetReadinessResponse,
-  type ReadinessCheck,
+  type GetSignStatisticsResponse,
+  type GetTreasuryHistoryResponse,
   GetReadinessResponse_Status as Status,
 } from "../../../gen/client/tss/v1/operations_pb.ts";
+import { SignRequest_Status as SignStatus } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCount, formatMoney } from "../format/text.ts";
+import { formatCount, formatDays } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
-import { Stat, Stats } from "../ui/facts.tsx";
+import { Concerns, Headline } from "../ui/concerns.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Age } from "../ui/time.tsx";
-import { ActivityPanel } from "./activity-panel.tsx";
-import { BurnStat } from "./burn-panel.tsx";
+import { ActivityCharts } from "./activity-charts.tsx";
+import { concernsOf } from "./concerns.ts";
+import { ReservesPanel } from "./reserves-panel.tsx";
+import { countOf, windowStart } from "./sign-series.ts";
 
-/** The state of the service at a glance. */
+/** The state of the service at a glance: one sentence, what needs the operator, and charts. */
 export function OverviewPage(): JSX.Element {
   return (
     <PageFrame title="Overview">
-      <ReadinessPanel />
-      <ActivityPanel />
+      <StatePanel />
+      <ActivityCharts />
       <ReservesPanel />
     </PageFrame>
   );
 }
 
-/** The readiness of the replica that answers, with the reason of each failing check. */
-export function ReadinessPanel(): JSX.Element {
-  const { everyNetwork, networks } = useSession();
-  const readiness = useCall((signal) => everyNetwork.operations.getReadiness({}, { signal }), [], {
-    everyMs: 10_000,
-  });
+/** The state of the service in a sentence, and what needs the operator. */
+function StatePanel(): JSX.Element {
+  const { admin, operations, everyNetwork, networks } = useSession();
+  const onNetwork = useOnNetwork();
+  const state = useCall(
+    async (signal) => {
+      const [readiness, lanes, outbox, { buckets }, reserves, money, day] = await Promise.all([
+        everyNetwork.operations.getReadiness({}, { signal }),
+        operations.getLanes({}, { signal }),
+        operations.getOutbox({}, { signal }),
+        admin.getPresignHealth({}, { signal }),
+        operations.getTreasuryHistory({}, { signal }),
+        operations.getMoney({}, { signal }),
+        operations.getSignStatistics({ startTime: windowStart("86400", Date.now()) }, { signal }),
+      ]);
+      return { readiness, lanes, outbox, buckets, reserves, money, day };
+    },
+    [],
+    { everyMs: 10_000 },
+  );
   return (
-    <Panel
-      title={networks.length > 1 ? "Health of all networks" : "Health"}
-      note={readiness.data && <Build of={readiness.data} />}
-    >
-      <Loaded call={readiness}>
-        {({ status, checks }) => (
+    <Panel title={`State${onNetwork}`} note={state.data && <Build of={state.data.readiness} />}>
+      <Loaded call={state} lines={3}>
+        {(data) => (
           <>
-            <p role="status">{stateOf(status)}</p>
-            <ul class="checks" aria-label="Checks">
-              {checks.map(({ name, ok, vital }) => (
-                <li key={name}>
-                  <Badge tone={ok ? "good" : vital ? "bad" : "warn"}>{`${name}${ok ? "" : " fails"}`}</Badge>
-                </li>
-              ))}
-            </ul>
-            <DataTable
-              caption="Failing checks"
-              columns={COLUMNS}
-              rows={checks.filter(({ ok }) => !ok)}
-              rowKey={({ name }) => name}
-              empty={undefined}
+            <Headline
+              concerns={concernsOf(data)}
+              figures={figuresOf(data.day, data.reserves)}
+              stop={data.readiness.status === Status.unavailable ? STOPPED : undefined}
             />
+            <Concerns of={concernsOf(data)} />
+            <Checks of={data.readiness} ofAll={networks.length > 1} />
           </>
         )}
       </Loaded>
@@ -64,14 +70,59 @@ export function ReadinessPanel(): JSX.Element {
   );
 }
 
-function stateOf(status: Status): JSX.Element {
+const STOPPED = "The service is unavailable: a vital check fails.";
+
+/** Returns the figures in a sentence: `1,204 signatures in the last day, 99.9 % completed, IKA for 41 days.` */
+function figuresOf({ total }: GetSignStatisticsResponse, { ika }: GetTreasuryHistoryResponse): string {
+  const completed = countOf(total, SignStatus.completed);
+  const ended = completed + countOf(total, SignStatus.failed);
+  const parts = [
+    ended === 0
+      ? "No signature in the last day"
+      : `${formatCount(ended)} ${ended === 1 ? "signature" : "signatures"} in the last day`,
+    ...(ended === 0 ? [] : [`${percentOf(completed, ended)} completed`]),
+    ...(ika?.daysLeft === undefined ? [] : [`IKA for ${formatDays(ika.daysLeft)}`]),
+  ];
+  return `${parts.join(", ")}.`;
+}
+
+/** Rounds down, so that 100 % means all. */
+function percentOf(part: number, whole: number): string {
+  return `${(Math.floor((part / whole) * 1_000) / 10).toString()} %`;
+}
+
+function Checks({ of: { status, checks }, ofAll }: ChecksProps): JSX.Element {
+  const words = ofAll ? "Checks of all networks" : "Checks";
+  return (
+    <details class="checks-all" open={status !== Status.ready}>
+      <summary>
+        {words}: {stateText(status)}
+      </summary>
+      <ul class="checks" aria-label={words}>
+        {checks.map(({ name, ok, vital }) => (
+          <li key={name}>
+            <Badge tone={ok ? "good" : vital ? "bad" : "warn"}>{`${name}${ok ? "" : " fails"}`}</Badge>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+interface ChecksProps {
+  readonly of: GetReadinessResponse;
+  /** True if they cover several networks. */
+  readonly ofAll: boolean;
+}
+
+function stateText(status: Status): string {
   switch (status) {
     case Status.ready:
-      return <Badge tone="good">ready: every check passes</Badge>;
+      return "every check passes";
     case Status.degraded:
-      return <Badge tone="warn">degraded: serves calls, but a check fails</Badge>;
+      return "the replica serves calls, but a check fails";
     default:
-      return <Badge tone="bad">unavailable: a vital check fails</Badge>;
+      return "a vital check fails";
   }
 }
 
@@ -87,61 +138,4 @@ function Build({ of: { version, commit, processType, startTime, readTime } }: Bu
 
 interface BuildProps {
   readonly of: GetReadinessResponse;
-}
-
-const COLUMNS: readonly DataColumn<ReadinessCheck>[] = [
-  { title: "Failing check", cell: ({ name }) => name },
-  {
-    title: "Without it",
-    cell: ({ vital }) => (vital ? "the replica serves nobody" : "the replica serves calls"),
-  },
-  { title: "Reason", cell: ({ reason }) => <span class="wrap">{reason}</span> },
-];
-
-/** How long the Treasury and the gas last, and whether the ledger is consistent. */
-export function ReservesPanel(): JSX.Element {
-  const { operations } = useSession();
-  const onNetwork = useOnNetwork();
-  const reserves = useCall(
-    async (signal) => {
-      const [history, money] = await Promise.all([
-        operations.getTreasuryHistory({}, { signal }),
-        operations.getMoney({}, { signal }),
-      ]);
-      return { ...history, money };
-    },
-    [],
-    { everyMs: 60_000 },
-  );
-  return (
-    <Panel
-      title={`Reserves${onNetwork}`}
-      note={
-        <>
-          Days left at the rate of the last week: <a href="#/treasury">Treasury and gas</a>.
-        </>
-      }
-    >
-      <Loaded call={reserves} lines={3}>
-        {({ ika, sui, gas, money }) => (
-          <Stats>
-            <BurnStat name="IKA of the Treasury" of={ika} symbol="IKA" />
-            <BurnStat name="SUI of the Treasury" of={sui} symbol="SUI" />
-            <BurnStat name="SUI for gas" of={gas} symbol="SUI" />
-            <Stat
-              name="Balances of projects"
-              value={<a href="#/money">{formatMoney(money.balanceMicroUsd)}</a>}
-              note={ledgerState(money.ledgerVerification?.differenceCount)}
-            />
-          </Stats>
-        )}
-      </Loaded>
-    </Panel>
-  );
-}
-
-function ledgerState(differenceCount: number | undefined): JSX.Element {
-  if (differenceCount === undefined) return <Badge tone="none">ledger not verified yet</Badge>;
-  if (differenceCount === 0) return <Badge tone="good">no mismatch in the ledger</Badge>;
-  return <Badge tone="bad">{`${formatCount(differenceCount)} mismatches in the ledger`}</Badge>;
 }

@@ -12,9 +12,9 @@ import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { TimeChart } from "../ui/time-chart.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { windowStart } from "./sign-series.ts";
 
@@ -70,7 +70,7 @@ function BucketChart({ bucket, reply }: BucketChartProps): JSX.Element {
     };
   }, [bucket, reply]);
   return (
-    <LineChart title={bucket.signatureAlgorithmName} times={times} series={series} format={formatCount} />
+    <TimeChart title={bucket.signatureAlgorithmName} times={times} series={series} format={formatCount} />
   );
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { fillSteps } from "../format/fill-steps.ts";
-import type { ChartSeries } from "../ui/line-chart.tsx";
+import type { ChartSeries } from "../ui/time-chart.tsx";
 
 /** Returns the figures of a window as lines of a chart. A step without a request has the count 0 and no duration. */
 export function signSeries(reply: SignStatistics): SignSeries {

@@ -16,11 +16,11 @@ import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
+import { TimeChart } from "../ui/time-chart.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { countOf, SIGN_WINDOWS, signSeries, windowStart } from "./sign-series.ts";
 
@@ -81,8 +81,8 @@ function Figures({ reply }: { readonly reply: GetSignStatisticsResponse }): JSX.
       </Panel>
       <section class="panel" aria-label="Over time">
         <div class="charts">
-          <LineChart title="Requests" times={times} series={counts} format={formatCount} />
-          <LineChart
+          <TimeChart title="Requests" times={times} series={counts} shape="bars" format={formatCount} />
+          <TimeChart
             title="From the user's half to the signature"
             times={times}
             series={durations}

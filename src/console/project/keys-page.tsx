@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import type { AccountKey } from "../../../gen/client/tss/v1/account_pb.ts";
 import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
@@ -9,7 +10,8 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 
 export function KeysPage(): JSX.Element {
-  const { account, projectName } = useSession();
+  const { account, projectName, apiKeyId } = useSession();
+  const columns = useMemo(() => apiKeyColumns<AccountKey>(({ scopes }) => scopes, apiKeyId), [apiKeyId]);
   const keys = usePages(
     async (pageToken, signal) => {
       const reply = await account.listAccountKeys({ pageToken }, { signal });
@@ -28,7 +30,7 @@ export function KeysPage(): JSX.Element {
           {({ items }) => (
             <DataTable
               caption="API keys"
-              columns={COLUMNS}
+              columns={columns}
               rows={items}
               rowKey={({ apiKeyId }) => apiKeyId}
               empty={<Empty title="No keys" />}
@@ -40,5 +42,3 @@ export function KeysPage(): JSX.Element {
     </PageFrame>
   );
 }
-
-const COLUMNS = apiKeyColumns<AccountKey>(({ scopes }) => scopes);

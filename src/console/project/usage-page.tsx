@@ -10,9 +10,9 @@ import { fillSteps } from "../format/fill-steps.ts";
 import { formatCount, formatMoney, formatMoneyChange } from "../format/text.ts";
 import { Stat } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
+import { TimeChart } from "../ui/time-chart.tsx";
 import { useUrlFilter } from "../ui/use-url-filter.ts";
 import { UsageStats } from "./usage-stats.tsx";
 
@@ -82,8 +82,8 @@ function Figures({ reply, stepSeconds }: FiguresProps): JSX.Element {
       </section>
       <section class="panel" aria-label="Over time">
         <div class="charts">
-          <LineChart title="Signatures" times={times} series={counts} format={formatCount} />
-          <LineChart title="Charged" times={times} series={charges} format={formatCharge} />
+          <TimeChart title="Signatures" times={times} series={counts} format={formatCount} />
+          <TimeChart title="Charged" times={times} series={charges} shape="bars" format={formatCharge} />
         </div>
       </section>
     </>

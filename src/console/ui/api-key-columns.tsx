@@ -5,16 +5,18 @@ import type { DataColumn } from "./data-table.tsx";
 import { KeyLimits, type LimitedKey } from "./key-limits.tsx";
 import { Time } from "./time.tsx";
 
-/** The columns of a list of a project's keys. */
+/** The columns of a list of a project's keys. Marks the key that the console itself uses, if there is one. */
 export function apiKeyColumns<Key extends ShownKey>(
   scopesOf: (key: Key) => readonly string[],
+  usedKeyId?: string,
 ): readonly DataColumn<Key>[] {
   return [
     {
       title: "Name",
-      cell: ({ name, prefix }) => (
+      cell: ({ name, prefix, apiKeyId }) => (
         <>
           {name} <code class="muted">{prefix}…</code>
+          {apiKeyId === usedKeyId && <p class="small muted">the key of this console</p>}
         </>
       ),
     },
@@ -57,6 +59,7 @@ interface KeyTimes {
 
 /** The fields of a key that both an operator and a project see. */
 interface ShownKey extends KeyTimes, LimitedKey {
+  readonly apiKeyId: string;
   readonly name: string;
   readonly prefix: string;
   readonly allowedAddresses: readonly string[];

@@ -10,7 +10,7 @@ export function PageFrame({ title, lead, actions, children }: PageFrameProps): J
   const { network, networks } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = [title, ...(networks.length > 1 ? [network] : []), "Console"].join(" · ");
+    document.title = [title, ...(networks.length > 1 ? [network] : []), PRODUCT].join(" · ");
     if (document.activeElement?.closest(".top select") === null)
       heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -30,6 +30,9 @@ export function PageFrame({ title, lead, actions, children }: PageFrameProps): J
     </>
   );
 }
+
+/** The name of the product, in the header and in the titles of the browser's tabs. */
+export const PRODUCT = "Threshold Signing";
 
 interface PageFrameProps {
   readonly title: string;

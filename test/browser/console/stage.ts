@@ -16,6 +16,11 @@ export interface Stage {
   /** Makes one more signature with the dWallet and returns its sign request's id. */
   sign(message: string, idempotencyKey?: string): Promise<string>;
   readonly admin: AdminClient;
+  /** Makes a project with $10 of credit and one key, which has these scopes. Default: those of a backend. */
+  newProject(
+    name: string,
+    scopes?: readonly (typeof ApiKeyScope)[keyof typeof ApiKeyScope][],
+  ): Promise<{ readonly projectId: string; readonly apiKey: string }>;
 }
 
 /** Fills a service on embedded defaults: dWallets, signatures, a deposit, a project, and keys. */
@@ -45,8 +50,18 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
   await fillUsers(access, client, seed);
   const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
   const projectId = await fillProject(admin);
-  return { client, admin, projectId, dwalletId: dwallet.id, signRequestId, sign };
+  const newProject: Stage["newProject"] = async (name, scopes = BACKEND_SCOPES) => {
+    const { project } = await admin.createProject({ name });
+    const made = project?.projectId ?? "";
+    await admin.adjustCredit({ projectId: made, amountMicroUsd: 10_000_000n, reason: "a start" });
+    const { plaintext } = await admin.createApiKey({ projectId: made, name: "backend", scopes: [...scopes] });
+    return { projectId: made, apiKey: plaintext };
+  };
+  return { client, admin, projectId, dwalletId: dwallet.id, signRequestId, sign, newProject };
 }
+
+const { onboard, sign: maySign, read, billing, sessions } = ApiKeyScope;
+const BACKEND_SCOPES = [onboard, maySign, read, billing, sessions];
 
 /** Pays SUI to the project's own address and to one with a reference. */
 async function payDeposit({ fullnodeUrl }: DevelopmentAccess, client: TssClient): Promise<void> {

@@ -4,8 +4,8 @@ import uPlot from "uplot";
 import { DataTable } from "./data-table.tsx";
 import { THEME_CHANGE } from "./theme-choice.tsx";
 
-/** Lines over time, with a legend of the values under the pointer, and the same figures as a table. */
-export function LineChart(props: LineChartProps): JSX.Element {
+/** Lines or bars over time, with a legend of the values under the pointer, and the same figures as a table. */
+export function TimeChart(props: TimeChartProps): JSX.Element {
   const { title, times, series, format } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -38,6 +38,7 @@ export function LineChart(props: LineChartProps): JSX.Element {
   }, [subject]);
   useEffect(() => plot.current?.setData(dataOf(props)), [times, series]);
   const at = pointed ?? newestIndex(props);
+  const isSum = props.shape === "bars" && pointed === null;
   return (
     <figure class="chart">
       <figcaption>
@@ -46,12 +47,16 @@ export function LineChart(props: LineChartProps): JSX.Element {
           {series.map(({ name, values }, index) => (
             <li key={name}>
               <svg class={`key series-${index + 1}`} viewBox="0 0 24 8" aria-hidden="true">
-                <path d="M1 4h22" stroke-dasharray={DASHES[index]?.join(" ")} />
+                {props.shape === "bars" ? (
+                  <path d="M8 4h8" stroke-width="8" />
+                ) : (
+                  <path d="M1 4h22" stroke-dasharray={DASHES[index]?.join(" ")} />
+                )}
               </svg>
-              {name} <strong>{textOf(values[at], format)}</strong>
+              {name} <strong>{isSum ? format(sumOf(values)) : textOf(values[at], format)}</strong>
             </li>
           ))}
-          <li class="muted">{times[at] !== undefined && formatPointTime(times[at])}</li>
+          <li class="muted">{isSum ? "in all" : times[at] !== undefined && formatPointTime(times[at])}</li>
         </ul>
       </figcaption>
       <div ref={frame} class="plot" role="img" aria-label={`${title}. The figures are in the table below.`} />
@@ -60,7 +65,7 @@ export function LineChart(props: LineChartProps): JSX.Element {
   );
 }
 
-interface LineChartProps {
+interface TimeChartProps {
   readonly title: string;
   /** Seconds since 1970, ascending. */
   readonly times: readonly number[];
@@ -68,6 +73,10 @@ interface LineChartProps {
   readonly span?: readonly [number, number] | undefined;
   /** At most four. */
   readonly series: readonly ChartSeries[];
+  /** `bars` stacks counts of a step, the first series at the bottom. Default `lines`. */
+  readonly shape?: "lines" | "bars";
+  /** True to fit the axis to the values, for a level that never comes near zero. Default: the axis begins at zero. */
+  readonly isFitted?: boolean;
   format(value: number): string;
 }
 
@@ -76,16 +85,25 @@ const POINTS_MAX_COUNT = 120;
 /** Lines differ by their dashes as well as their colour. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
-const dataOf = ({ times, series }: LineChartProps): uPlot.AlignedData => [
-  [...times],
-  ...series.map(({ values }) => [...values]),
-];
+/** Bars are drawn from the tallest stack to the lowest, so that each covers all but its own part of the one before. */
+function dataOf({ times, series, shape }: TimeChartProps): uPlot.AlignedData {
+  if (shape !== "bars") return [[...times], ...series.map(({ values }) => [...values])];
+  const stacks = series.map((_, top) =>
+    times.map((_time, at) =>
+      series.slice(0, top + 1).reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+    ),
+  );
+  return [[...times], ...stacks.toReversed()];
+}
 
 /** Returns the index of the last time with a figure. */
-function newestIndex({ times, series }: LineChartProps): number {
+function newestIndex({ times, series }: TimeChartProps): number {
   const index = times.findLastIndex((_, at) => series.some(({ values }) => typeof values[at] === "number"));
   return index < 0 ? times.length - 1 : index;
 }
+
+const sumOf = (values: ChartSeries["values"]): number =>
+  values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 
 function textOf(value: number | null | undefined, format: (value: number) => string): string {
   return value === null || value === undefined ? "—" : format(value);
@@ -93,7 +111,7 @@ function textOf(value: number | null | undefined, format: (value: number) => str
 
 function optionsFor(
   element: HTMLElement,
-  latest: { readonly current: LineChartProps },
+  latest: { readonly current: TimeChartProps },
   onPoint: (index: number | null) => void,
 ): uPlot.Options {
   const axis = {
@@ -109,8 +127,8 @@ function optionsFor(
     cursor: { y: false, drag: { x: false, y: false } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: {
-      x: { range: (_plot, min, max) => [...(latest.current.span ?? ([min, max] as const))] },
-      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      x: { range: (_plot, min, max) => [...(latest.current.span ?? spanOf(latest.current, min, max))] },
+      y: { range: (_plot, min, max) => axisRange(min, max, latest.current.isFitted === true) },
     },
     axes: [
       {
@@ -123,17 +141,54 @@ function optionsFor(
     ],
     series: [
       {},
-      ...latest.current.series.map(({ name }, index) => ({
-        label: name,
-        stroke: colourOf(element, `--series-${index + 1}`),
-        width: 2,
-        dash: [...(DASHES[index] ?? [])],
-        // A single point between two gaps has no line, so it needs a dot.
-        points: { show: latest.current.times.length <= POINTS_MAX_COUNT, size: 4 },
-        spanGaps: false,
-      })),
+      ...(latest.current.shape === "bars" ? barSeries(element, latest) : lineSeries(element, latest)),
     ],
   };
+}
+
+/** A bar begins at the time of its step and ends before the next one. */
+function spanOf({ times, shape }: TimeChartProps, min: number, max: number): readonly [number, number] {
+  const [first = 0, second = first] = times;
+  return [min, shape === "bars" ? max + second - first : max];
+}
+
+interface LatestProps {
+  readonly current: TimeChartProps;
+}
+
+function lineSeries(element: HTMLElement, { current: { series, times } }: LatestProps): uPlot.Series[] {
+  return series.map(({ name }, index) => ({
+    label: name,
+    stroke: colourOf(element, `--series-${index + 1}`),
+    width: 2,
+    dash: [...(DASHES[index] ?? [])],
+    // A single point between two gaps has no line, so it needs a dot.
+    points: { show: times.length <= POINTS_MAX_COUNT, size: 4 },
+    spanGaps: false,
+  }));
+}
+
+/** In the order of {@link dataOf}: the last series first. */
+function barSeries(element: HTMLElement, { current: { series } }: LatestProps): uPlot.Series[] {
+  const paths = uPlot.paths.bars?.({ size: [0.7, 32], align: 1 });
+  return series
+    .map(({ name }, index) => ({
+      label: name,
+      fill: colourOf(element, `--series-${index + 1}`),
+      width: 0,
+      points: { show: false },
+      ...(paths !== undefined && { paths }),
+    }))
+    .toReversed();
+}
+
+/** Returns the lowest and the highest value of the axis. */
+export function axisRange(min: number, max: number, isFitted: boolean): [number, number] {
+  // A chart without a value.
+  if (!(max > 0)) return [0, 1];
+  if (!isFitted) return [0, max * 1.1];
+  const margin = Math.max((max - min) * 0.1, max * 0.001);
+  return [Math.max(0, min - margin), max + margin];
 }
 
 /** Resolves a CSS custom property to a colour that a canvas accepts. */
