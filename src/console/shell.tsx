@@ -9,6 +9,7 @@ import { RoutedPage } from "./routed-page.tsx";
 import { SelectField } from "./ui/field.tsx";
 import { Icon } from "./ui/icon.tsx";
 import { PRODUCT } from "./ui/page-frame.tsx";
+import { SearchButton } from "./ui/search.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
 import { goTo, useRoute } from "./ui/use-route.ts";
 
@@ -73,6 +74,7 @@ export function Shell(): JSX.Element {
         )}
         <span class="top-end">
           <span class="muted role">{role === "operator" ? "Operator" : projectName}</span>
+          <SearchButton routes={routes} />
           <ThemeChoice />
           <button type="button" class="button" onClick={() => signOut("You are signed out.")}>
             Sign out

@@ -281,6 +281,33 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     ]);
   });
 
+  it("finds what a key may see by its id or name, from the keyboard alone", async () => {
+    await signIn(page, service.access, "project");
+    const finds = async (text: string, name: string | RegExp) => {
+      await page.locator("main h1").waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByLabel("Find", { exact: true }).fill(text);
+      await page.getByRole("dialog").getByRole("link", { name }).waitFor();
+      await page.getByRole("status").filter({ hasText: "One result" }).waitFor({ state: "attached" });
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      return new URL(page.url()).hash;
+    };
+    expect(await finds(stage.signRequestId, /sign request, completed/)).toBe(
+      `#/signs/${stage.signRequestId}`,
+    );
+    expect(await finds(stage.dwalletId, /dWallet, Active/)).toBe(`#/dwallets/${stage.dwalletId}`);
+    expect(await finds("treasury of the example", "treasury of the example")).toMatch(/^#\/dwallets\/0x/);
+    expect(await finds("user/1043", /user, frozen/)).toBe("#/users/user%2F1043");
+    expect(await finds("depos", "Deposits page")).toBe("#/deposits");
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find", { exact: true }).fill(`0x${"0".repeat(64)}`);
+    await page.getByText("Nothing that this key may see is called so.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    // The browser itself logs the call that found nothing.
+    expect(faults.splice(0)).toHaveLength(1);
+  });
+
   it("shows the reason of a failing check", async () => {
     await signIn(page, service.access, "operator");
     await changeReply(page, "**/tss.v1.Operations/GetReadiness*", GetReadinessResponseSchema, (readiness) => {
