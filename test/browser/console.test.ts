@@ -1,7 +1,7 @@
 /** The console in Chromium, against a service that makes signatures. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -12,6 +12,7 @@ import {
 } from "../../gen/client/tss/v1/operations_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { ApiKeyScope } from "../../src/client/sdk/admin/index.ts";
+import { receiptFromJson, verifyReceipt } from "../../src/client/sdk/receipts/index.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
@@ -193,6 +194,25 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await row.getByRole("link").first().click();
     await page.getByText("made while the page is open").waitFor();
     await page.locator(".step-done").nth(3).waitFor();
+  });
+
+  it("hands out the receipt of a signature as the file that tss receipt verify reads", async () => {
+    await signIn(page, service.access, "project");
+    await visit(page, { path: `signs/${stage.signRequestId}` });
+    await page.getByRole("button", { name: "Get the receipt" }).click();
+    const button = page.getByRole("button", { name: "Download the receipt" });
+    await button.waitFor();
+    // The browser logs each call that comes before the seal.
+    for (const fault of faults.splice(0)) expect(fault).toContain("status of 400");
+    expect(await axeFaults(page)).toEqual([]);
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    expect(download.suggestedFilename()).toBe(`receipt-${stage.signRequestId}.json`);
+    const receipt = receiptFromJson(readFileSync(await download.path(), "utf8"));
+    expect(receipt.signRequest?.signRequestId).toBe(stage.signRequestId);
+    const seal = receipt.auditSeal?.sealHash;
+    expect(
+      verifyReceipt(receipt, { dwalletPublicKey: receipt.publicKey, expectedSealHash: seal, publicKeys: [] }),
+    ).toEqual([]);
   });
 
   it("follows an open request by WatchSign alone", async () => {

@@ -7,6 +7,7 @@ import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
+import { Receipts } from "../../../gen/client/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/client/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/client/tss/v1/users_pb.ts";
@@ -77,6 +78,7 @@ interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
   readonly onboarding: Client<typeof Onboarding>;
+  readonly receipts: Client<typeof Receipts>;
   readonly sessions: Client<typeof Sessions>;
   readonly signing: Client<typeof Signing>;
   readonly users: Client<typeof Users>;
@@ -100,6 +102,7 @@ function createClients(key: string, network: string | undefined): Clients {
     admin: createClient(Admin, transport),
     billing: createClient(Billing, transport),
     onboarding: createClient(Onboarding, transport),
+    receipts: createClient(Receipts, transport),
     sessions: createClient(Sessions, transport),
     signing: createClient(Signing, transport),
     users: createClient(Users, transport),

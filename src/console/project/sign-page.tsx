@@ -13,6 +13,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
+import { ReceiptPanel } from "./receipt-panel.tsx";
 import { SignState } from "./state-badges.tsx";
 
 /** One sign request, followed until it is final. */
@@ -30,7 +31,8 @@ export function SignPage({ id }: PageProps): JSX.Element {
 }
 
 function Parts({ request }: { readonly request: SignRequest }): JSX.Element {
-  const { network } = useSession();
+  const { network, scopes } = useSession();
+  const may = (scope: string): boolean => scopes === undefined || scopes.includes(scope);
   const { failure, signature, txDigest, signSessionId } = request;
   return (
     <>
@@ -95,6 +97,7 @@ function Parts({ request }: { readonly request: SignRequest }): JSX.Element {
           ]}
         />
       </Panel>
+      {request.status === Status.completed && may("billing") && <ReceiptPanel request={request} />}
     </>
   );
 }
