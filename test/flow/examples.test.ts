@@ -22,7 +22,6 @@ import { runExample } from "../support/repository/run-example.ts";
 import { ROOT } from "../support/repository/source-files.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
-import { signerFolder, startSignerProcess } from "../support/signer/signer-process.ts";
 
 const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
 const ECDSA_NAMES = {
@@ -241,41 +240,6 @@ describe("the example", () => {
     expect(printed).toMatch(/^dwallet 0x[0-9a-f]{64} SECP256K1 treasury$/m);
     expect(printed).toMatch(/^error SIGN_REQUEST_NOT_FOUND$/m);
   });
-
-  it.skipIf(python === undefined)(
-    "python-signer prints a key and its signatures, over REST and over gRPC",
-    async () => {
-      const files = await signerFolder();
-      const signer = await startSignerProcess(files.environment(service.access));
-      try {
-        const printed: string[] = [];
-        await inFolder(async (folder) => {
-          await generatePython(folder);
-          for (const name of ["main.py", "with_grpc.py"]) {
-            const program = script(`python-signer/${name}`);
-            const variables = {
-              PYTHONPATH: path.join(folder, "client/python"),
-              SIGNER_SOCKET: files.socket,
-            };
-            const { code, out, err } = await runProgram(python!, [program], "", variables, PATIENT);
-            expect({ name, code, err }).toEqual({ name, code: 0, err: "" });
-            printed.push(out.toString());
-          }
-        });
-        const keys = printed.map((text) => /^key ([0-9a-f]{64})$/m.exec(text)?.[1] ?? "");
-        expect(keys[0]).toBe(keys[1]);
-        const publicKey = Buffer.from(keys[0]!, "hex");
-        for (const [at, text] of ["pay 5 to alice", "pay 5 to bob"].entries()) {
-          const [, hex = ""] = /^signature ([0-9a-f]{128})$/m.exec(printed[at]!) ?? [];
-          const [message, signature] = [new TextEncoder().encode(text), Buffer.from(hex, "hex")];
-          expect(isValidSignature({ ...EDDSA, publicKey, message, signature })).toBe(true);
-        }
-      } finally {
-        await signer.stop();
-        files.remove();
-      }
-    },
-  );
 
   it.skipIf(python === undefined)(
     "grpc-python prints what was signed, from stubs that it generates",
