@@ -28,7 +28,8 @@ if (status !== 0) process.exit(1);
 await writeWorkerProgram();
 await bundleProgram(ROOT, DIST);
 await vite.build(consoleConfig(path.join(DIST, "console")));
-for (const place of ["prisma/migrations", "gen/openapi.json", "move/treasury/compiled.json"]) {
+const READ_FILES = ["gen/openapi.json", "gen/signer-openapi.json", "move/treasury/compiled.json"];
+for (const place of ["prisma/migrations", ...READ_FILES]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
 }
 writeFileSync(path.join(DIST, "build.json"), `${JSON.stringify({ commit })}\n`);

@@ -1,7 +1,7 @@
 /**
  * Generates everything that is generated: `third_party` from npm packages, `gen/proto` and `gen/client` from the
  * protos, `gen/prisma` from the Prisma schema, `gen/wasm` from WebAssembly text, `docs/errors.md` from the error catalogue, `.env.example` from the table
- * of the configuration and `gen/openapi.json` from protos and catalogue. With `--check` it generates into a throw-away
+ * of the configuration, and `gen/openapi.json` and `gen/signer-openapi.json` from protos and catalogue. With `--check` it generates into a throw-away
  * folder instead, and fails if the result differs from the tree, committed or not.
  */
 import { execFileSync } from "node:child_process";
@@ -13,11 +13,12 @@ import { CONFIG_VARIABLES } from "../src/service/config/variables.ts";
 import { envExample } from "./env-example.ts";
 import { errorsDocument } from "./errors-doc.ts";
 import { type ServiceManifest, serviceDocument } from "./service-api/service-document.ts";
+import { signerDocument } from "./signer-api/signer-document.ts";
 import { layOutThirdPartyProtos } from "./third-party-protos.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-const OPENAPI = "gen/openapi.json";
+const OPENAPI = { "gen/openapi.json": serviceDocument, "gen/signer-openapi.json": signerDocument };
 const KERNEL = "src/protocol/class-groups/euclid-kernel.wat";
 const THIRD_PARTY = "third_party";
 const FOLDERS = ["gen/proto", "gen/client", "gen/prisma", "gen/wasm", THIRD_PARTY];
@@ -49,7 +50,7 @@ async function generate(root: string): Promise<void> {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
     writeFileSync(path.join(root, file), text);
   }
-  writeFileSync(path.join(root, OPENAPI), openApiText());
+  writeOpenApi(root);
   mkdirSync(path.join(root, "gen/wasm"), { recursive: true });
   writeFileSync(path.join(root, "gen/wasm/euclid-kernel.ts"), await assembleKernel());
 }
@@ -68,11 +69,12 @@ async function assembleKernel(): Promise<string> {
   return `${lines.join("\n")}\n`;
 }
 
-/** Generated descriptors have no comments, so the document is made from an image that has them. */
-function openApiText(): string {
+/** Generated descriptors have no comments, so the documents are made from an image that has them. */
+function writeOpenApi(root: string): void {
   const image = run("buf", "build", "proto", "-o", "-#format=binpb");
   const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as ServiceManifest;
-  return `${JSON.stringify(serviceDocument(image, manifest), null, 2)}\n`;
+  for (const [file, documentOf] of Object.entries(OPENAPI))
+    writeFileSync(path.join(root, file), `${JSON.stringify(documentOf(image, manifest), null, 2)}\n`);
 }
 
 /** Runs a program of `node_modules/.bin` and returns its output. Its error output is shown only if it fails. */
@@ -84,7 +86,7 @@ function run(program: string, ...args: string[]): Buffer {
 /** The files that are generated now, and those that exist from before and may be obsolete. */
 function generatedFiles(fresh: string): string[] {
   const inFolders = FOLDERS.flatMap((folder) => [...filesBelow(fresh, folder), ...filesBelow(ROOT, folder)]);
-  return [...new Set([...inFolders, ...Object.keys(DOCUMENTS), OPENAPI])];
+  return [...new Set([...inFolders, ...Object.keys(DOCUMENTS), ...Object.keys(OPENAPI)])];
 }
 
 function filesBelow(root: string, folder: string): string[] {

@@ -10,6 +10,7 @@ import { createMetrics, type Metrics } from "../service/platform/telemetry/metri
 import { observeCalls } from "../service/platform/telemetry/observe-calls.ts";
 import { createRedact, type Redact } from "../service/platform/telemetry/redact.ts";
 import type { Secret } from "../service/platform/telemetry/secret.ts";
+import { openApiRoute } from "../service/web/web-routes.ts";
 import type { TlsOptions } from "../transport/connections/split-connections.ts";
 import type { PlainRoute } from "../transport/http/plain-routes.ts";
 import { startServer } from "../transport/start-server.ts";
@@ -146,9 +147,16 @@ async function openEthereum(
   return createEthereumCalls({ ...parts, chainId, node, maxFeeWei });
 }
 
-/** The routes beside the contract: `GET /v1/signer/health` for a liveness probe, and `GET /metrics`. */
+/** The path is the same relative to the sources and to the compiled files. */
+const DOCUMENT = new URL("../../gen/signer-openapi.json", import.meta.url);
+
+/**
+ * The routes beside the contract: `GET /v1/signer/health` for a liveness probe, `GET /openapi.json` for generators of
+ * clients, and `GET /metrics`.
+ */
 function routesOf(metrics: Metrics, isGuarded: boolean): PlainRoute[] {
   return [
+    openApiRoute(DOCUMENT),
     {
       path: "/v1/signer/health",
       handle: ({ isDraining }) => ({

@@ -2,18 +2,28 @@
  * The programs in other languages that sign through a signer, each generated, compiled and run unchanged, as its README
  * says. All use one service, one signer and one key.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { generateApi } from "swagger-typescript-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, LedgerEntryKind, type TssClient } from "../../src/client/sdk/index.ts";
 import { runProgram } from "../interop/run-program.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { environment, programMissing } from "../support/environment.ts";
+import { environment, optionalProgramMissing, programMissing } from "../support/environment.ts";
 import { ROOT } from "../support/repository/source-files.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 import {
+  SIGNER_TOKEN,
   type SignerFolder,
   type SignerProcess,
   signerFolder,
@@ -153,7 +163,7 @@ describe.each(PROGRAMS)("the example $name", async ({ name, needs, isLarge = fal
   const missing = await firstMissing(needs);
   const isLeftOut = isLarge && environment.isCi && !environment.isReference;
   const reason = isLeftOut ? "it runs at night" : missing && `no ${missing}`;
-  if (missing !== undefined && !isLeftOut) sayMissing(missing, name, isLarge);
+  if (missing !== undefined && !isLeftOut) sayMissing(missing, name);
 
   it.skipIf(reason !== undefined)(
     `prints a key, a signature and an error, and again the same for no charge${reason ? ` (skipped: ${reason})` : ""}`,
@@ -185,6 +195,45 @@ describe.each(PROGRAMS)("the example $name", async ({ name, needs, isLarge = fal
     },
   );
 });
+
+it("a REST client that another tool generates from /openapi.json signs, and gets errors", async () => {
+  const served = await (await fetch(`${signer.url}/openapi.json`)).text();
+  expect(served).toBe(readFileSync(path.join(ROOT, "gen/signer-openapi.json"), "utf8"));
+  const folder = mkdtempSync(path.join(tmpdir(), "language-"));
+  try {
+    writeFileSync(path.join(folder, "openapi.json"), served);
+    const input = path.join(folder, "openapi.json");
+    await generateApi({ input, output: folder, fileName: "client.ts", silent: true });
+    const { Api } = (await import(path.join(folder, "client.ts"))) as {
+      Api: new (options: object) => RestClient;
+    };
+    const { v1 } = new Api({
+      baseUrl: signer.url,
+      baseApiParams: { headers: { authorization: `Bearer ${SIGNER_TOKEN}` } },
+    });
+    const { data: key } = await v1.createKey({ name: "payouts", curve: "ED25519" });
+    const message = Buffer.from("pay 5 to frank");
+    const raw = { message: message.toString("base64"), signatureAlgorithm: "EdDSA", hashScheme: "SHA512" };
+    const { data } = await v1.sign("payouts", { raw, idempotencyKey: "payment-6" });
+    const [publicKey, signature] = [key["publicKey"], data["signature"]].map((text) =>
+      Buffer.from(text!, "base64"),
+    );
+    const signed = { publicKey: publicKey!, message, signature: signature! };
+    expect(isValidSignature({ signatureAlgorithm: "EdDSA", hash: "SHA512", ...signed })).toBe(true);
+    const error = { details: [{ reason: "KEY_NOT_FOUND" }] };
+    await expect(v1.sign("unknown", { raw })).rejects.toMatchObject({ status: 404, error });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** The part of the generated client that is used. */
+interface RestClient {
+  readonly v1: {
+    createKey(body: object): Promise<{ readonly data: Record<string, string> }>;
+    sign(name: string, body: object): Promise<{ readonly data: Record<string, string> }>;
+  };
+}
 
 function example(file: string): string {
   return path.join(ROOT, "examples", file);
@@ -219,10 +268,10 @@ async function firstMissing(needs: Program["needs"]): Promise<string | undefined
   return undefined;
 }
 
-/** In CI, only a machine without a JDK may leave out Java, and Go and Rust are left out by day. */
-function sayMissing(missing: string, name: string, isLarge: boolean): void {
-  if (!isLarge && missing.startsWith("javac")) console.warn(`skipped: no JDK; ${name} was not tested`);
-  else programMissing(missing, `the example ${name}`);
+/** In CI, only a machine without a JDK may leave out Java. */
+function sayMissing(missing: string, name: string): void {
+  const say = missing.startsWith("javac") ? optionalProgramMissing : programMissing;
+  say(missing, `the example ${name}`);
 }
 
 async function signCharges(): Promise<number> {

@@ -7,6 +7,27 @@ export const PLAIN_TAG: JsonObject = { name: "Service", description: "The servic
 
 const TEXT: JsonObject = { type: "string" };
 
+/** The route of the document itself. */
+export const OPENAPI_PATH: JsonObject = plainGet(
+  "getOpenApi",
+  "This document",
+  {
+    200: jsonReply("The document.", { type: "object", additionalProperties: true }, "cache-control", "etag"),
+    304: {
+      description: "The document named in `if-none-match` still holds.",
+      headers: headerRefs("cache-control", "etag", "x-request-id"),
+    },
+  },
+  [
+    {
+      name: "if-none-match",
+      in: "header",
+      description: "An `etag`, for a reply without a body if it holds.",
+      schema: TEXT,
+    },
+  ],
+);
+
 /** The routes that are not RPCs. */
 export const PLAIN_PATHS: JsonObject = {
   "/v1/health": plainGet("getHealth", "Tells that the process lives", {
@@ -38,30 +59,7 @@ export const PLAIN_PATHS: JsonObject = {
     200: jsonReply("It takes calls.", readiness("Which may be degraded.")),
     503: jsonReply("It is starting or stopping, or cannot reach its database.", readiness("")),
   }),
-  "/openapi.json": plainGet(
-    "getOpenApi",
-    "This document",
-    {
-      200: jsonReply(
-        "The document.",
-        { type: "object", additionalProperties: true },
-        "cache-control",
-        "etag",
-      ),
-      304: {
-        description: "The document named in `if-none-match` still holds.",
-        headers: headerRefs("cache-control", "etag", "x-request-id"),
-      },
-    },
-    [
-      {
-        name: "if-none-match",
-        in: "header",
-        description: "An `etag`, for a reply without a body if it holds.",
-        schema: TEXT,
-      },
-    ],
-  ),
+  "/openapi.json": OPENAPI_PATH,
 };
 
 /** Its checks are for people and dashboards, so each may have more fields than are fixed here. */
@@ -78,7 +76,8 @@ function readiness(description: string): JsonObject {
   };
 }
 
-function plainGet(
+/** A route that is not an RPC and needs no key. */
+export function plainGet(
   operationId: string,
   summary: string,
   replies: JsonObject,
@@ -96,7 +95,12 @@ function plainGet(
   };
 }
 
-function jsonReply(description: string, schema: JsonObject, ...headers: readonly string[]): JsonObject {
+/** A reply with a JSON body. */
+export function jsonReply(
+  description: string,
+  schema: JsonObject,
+  ...headers: readonly string[]
+): JsonObject {
   return {
     description,
     headers: headerRefs(...headers, "x-request-id"),

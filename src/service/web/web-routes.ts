@@ -98,9 +98,9 @@ function builtFolder(): string | undefined {
     .find((folder) => existsSync(path.join(folder, PAGE)));
 }
 
-/** `GET /openapi.json`: this version's REST API as an OpenAPI document. The file is read once. */
-export function openApiRoute(): PlainRoute {
-  const body = readFileSync(DOCUMENT);
+/** `GET /openapi.json`: an OpenAPI document, by default of this version's REST API. The file is read once. */
+export function openApiRoute(document: URL = DOCUMENT): PlainRoute {
+  const body = readFileSync(document);
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   // Caches must revalidate, because the document changes with an update.
   const headers = { etag, "cache-control": "no-cache" };

@@ -149,10 +149,13 @@ function changelog(): string {
 function versionFiles(version: string): Record<string, string> {
   const name = "threshold-signing-service";
   const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
-  const openapi = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as { info: object };
+  const openapi = ["gen/openapi.json", "gen/signer-openapi.json"].map((file) => {
+    const document = JSON.parse(readFileSync(file, "utf8")) as { info: object };
+    return [file, json({ ...document, info: { ...document.info, version } })];
+  });
   return {
     "package.json": json({ name, version, license: "Apache-2.0" }),
     "package-lock.json": json({ name, version, lockfileVersion: 3, packages: { "": { name, version } } }),
-    "gen/openapi.json": json({ ...openapi, info: { ...openapi.info, version } }),
+    ...(Object.fromEntries(openapi) as Record<string, string>),
   };
 }

@@ -104,10 +104,11 @@ describe("the next release", () => {
       ".release-please-manifest.json",
       "CHANGELOG.md",
       "gen/openapi.json",
+      "gen/signer-openapi.json",
       "package-lock.json",
       "package.json",
     ]);
-    for (const name of ["gen/openapi.json", "package-lock.json", "package.json"]) {
+    for (const name of ["gen/openapi.json", "gen/signer-openapi.json", "package-lock.json", "package.json"]) {
       const before = repository.git("show", `main:${name}`);
       expect(files.get(name)?.trimEnd(), name).toBe(before.replaceAll('"1.2.3"', '"1.3.0"'));
     }
