@@ -17,6 +17,7 @@ import { startServer } from "../transport/start-server.ts";
 import { tokenCheck } from "./check-token.ts";
 import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import { openEthereumNode } from "./ethereum/ethereum-node.ts";
+import { serveEthereumSocket } from "./ethereum/serve-socket.ts";
 import { createKeys, type Keys } from "./keys.ts";
 import { mapSignerErrors } from "./map-errors.ts";
 import { signerService } from "./serve-calls.ts";
@@ -86,6 +87,17 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
     };
     await start("port", () => listening("SIGNER_PORT", port.port, () => startServer(server)));
   }
+  const ethereumSocket = options.ethereum?.socketPath;
+  if (ethereum !== undefined && ethereumSocket !== undefined) {
+    const { url } = await lifecycle.start(
+      "ethereum socket",
+      () => serveEthereumSocket(ethereumSocket, ethereum),
+      (socket) => socket.close(DRAIN_TIMEOUT_MS),
+      DRAIN_TIMEOUT_MS + 5_000,
+    );
+    addresses.push(url);
+    log.info({ url }, "listening");
+  }
   return addresses;
 }
 
@@ -119,6 +131,8 @@ export interface SignerOptions {
         /** A node that answers other methods and fills transactions. Undefined for none. */
         readonly url: Secret | undefined;
         readonly maxFeeWei: bigint;
+        /** A socket for JSON-RPC without HTTP, which needs no token. Undefined for none. */
+        readonly socketPath?: string | undefined;
       }
     | undefined;
   readonly log: Log;

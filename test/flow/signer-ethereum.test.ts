@@ -1,6 +1,13 @@
-/** A signer as the Ethereum node of viem and ethers: a real node judges what it signs. */
-import { FetchRequest, JsonRpcProvider, verifyMessage, verifyTypedData } from "ethers";
+/**
+ * A signer as the Ethereum node of viem and ethers, and as the external signer of geth: a real node judges what it
+ * signs.
+ */
+import { connect } from "node:net";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { FetchRequest, IpcSocketProvider, JsonRpcProvider, verifyMessage, verifyTypedData } from "ethers";
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http, parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, LedgerEntryKind } from "../../src/client/sdk/index.ts";
@@ -33,6 +40,7 @@ beforeAll(async () => {
     ...files.environment(service.access),
     SIGNER_ETHEREUM_CHAIN_ID: String(foundry.id),
     SIGNER_ETHEREUM_URL: anvil.url,
+    SIGNER_ETHEREUM_SOCKET: ipcPath(),
   });
   url = `${signer.url}/v1/signer/ethereum`;
   const made = await fetch(`${signer.url}/v1/signer/keys`, {
@@ -53,6 +61,7 @@ afterAll(async () => {
   baked.remove();
 });
 
+const ipcPath = () => path.join(files.folder, "ethereum.ipc");
 const transport = () => http(url, { fetchOptions: { headers: { authorization } }, timeout: 180_000 });
 const wallet = () => createWalletClient({ chain: foundry, transport: transport() });
 const reader = () => createPublicClient({ chain: foundry, transport: transport(), pollingInterval: 20 });
@@ -97,6 +106,68 @@ describe("through a signer", () => {
     }
   });
 
+  it("ethers sends a transaction over the Unix socket", async () => {
+    const provider = new IpcSocketProvider(ipcPath(), foundry.id, { staticNetwork: true });
+    try {
+      const account = await provider.getSigner(0);
+      const hash = await account.sendUncheckedTransaction({ to: recipient, value: 5n });
+      const receipt = await reader().waitForTransactionReceipt({ hash: hash as Hex });
+      expect(receipt).toMatchObject({ status: "success", from: address.toLowerCase() });
+    } finally {
+      provider.destroy();
+    }
+  });
+
+  it("geth's calls of an external signer get an account, a text's signature and a transaction to send", async () => {
+    const nonce = await reader().getTransactionCount({ address });
+    // As geth 1.14 encodes its calls, with what it does not know as null.
+    const transaction = {
+      ...{ from: address, to: recipient, gas: "0x5208", gasPrice: null, maxFeePerGas: "0x77359400" },
+      ...{ maxPriorityFeePerGas: "0x1", value: "0x6", nonce: `0x${nonce.toString(16)}`, input: "0x" },
+      ...{ accessList: [], chainId: "0x7a69" },
+    };
+    const calls: [string, unknown[]?][] = [
+      ["account_version"],
+      ["account_list"],
+      ["account_signData", ["text/plain", address, "0x6869"]],
+      ["account_signTransaction", [transaction]],
+    ];
+    const socket = connect(ipcPath());
+    for (const [id, [method, params]] of calls.entries())
+      socket.write(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params && { params }) }));
+    socket.end();
+    const replies = (await text(socket))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as RpcReply);
+    const [version, list, signature, signed] = replies
+      .sort((a, b) => a.id - b.id)
+      .map(({ result }) => result);
+    expect([version, list]).toEqual(["6.1.0", [address]]);
+    expect(verifyMessage("hi", String(signature))).toBe(address);
+    const { raw, tx } = signed as { readonly raw: Hex; readonly tx: { readonly hash: Hex } };
+    const hash = await createPublicClient({ transport: http(anvil.url) }).sendRawTransaction({
+      serializedTransaction: raw,
+    });
+    expect(hash).toBe(tx.hash);
+    expect(await reader().waitForTransactionReceipt({ hash })).toMatchObject({ status: "success" });
+  });
+
+  it("a transaction delegates the code of the account that has signed its authorization (EIP-7702)", async () => {
+    const authority = privateKeyToAccount(generatePrivateKey());
+    const delegate = "0x00000000000000000000000000000000000000bb";
+    const authorization = await authority.signAuthorization({
+      address: delegate,
+      chainId: foundry.id,
+      nonce: 0,
+    });
+    const given = { to: authority.address, authorizationList: [authorization] };
+    const hash = await wallet().sendTransaction({ account: address, ...given });
+    expect(await reader().waitForTransactionReceipt({ hash })).toMatchObject({ status: "success" });
+    const code = await reader().getCode({ address: authority.address });
+    expect(code).toBe(`0xef0100${delegate.slice(2)}`);
+  });
+
   it("nothing is answered without the token, and the log has no address of the node", async () => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_accounts", params: [] });
     const headers = { "content-type": "application/json" };
@@ -104,6 +175,11 @@ describe("through a signer", () => {
     expect(signer.log.join("\n")).not.toContain(anvil.url);
   });
 });
+
+interface RpcReply {
+  readonly id: number;
+  readonly result: unknown;
+}
 
 async function signCharges(): Promise<number> {
   const { baseUrl, apiKey, network } = service.access;

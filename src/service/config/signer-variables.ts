@@ -58,6 +58,10 @@ export const SIGNER_VARIABLES = [
     secret: true,
   },
   {
+    name: "SIGNER_ETHEREUM_SOCKET",
+    description: "A Unix socket, mode 0600, for JSON-RPC without HTTP, as geth's ipc; unset: none",
+  },
+  {
     name: "SIGNER_ETHEREUM_MAX_FEE_WEI",
     default: "100000000000000000",
     description: "The most that a transaction may pay for gas if the node chooses gas or fees",

@@ -61,7 +61,13 @@ export interface SignerConfig {
   readonly treasuryId: string | undefined;
   /** Undefined for no JSON-RPC. */
   readonly ethereum:
-    | { readonly chainId: number; readonly url: Secret | undefined; readonly maxFeeWei: bigint }
+    | {
+        readonly chainId: number;
+        readonly url: Secret | undefined;
+        readonly maxFeeWei: bigint;
+        /** A socket for JSON-RPC without HTTP. Undefined for none. */
+        readonly socketPath: string | undefined;
+      }
     | undefined;
   readonly logLevel: string;
 }
@@ -96,8 +102,10 @@ function readService(read: ConfigReader<Name>): SignerConfig["service"] {
 
 function readEthereum(read: ConfigReader<Name>): SignerConfig["ethereum"] {
   const url = read.secretUrl("SIGNER_ETHEREUM_URL", /^https?:\/\//, "an http(s) URL");
-  if (url === undefined && !read.isSet("SIGNER_ETHEREUM_CHAIN_ID")) return undefined;
+  const socketPath = read.optional("SIGNER_ETHEREUM_SOCKET");
+  if (url === undefined && socketPath === undefined && !read.isSet("SIGNER_ETHEREUM_CHAIN_ID"))
+    return undefined;
   const chainId = read.integer("SIGNER_ETHEREUM_CHAIN_ID", 1, Number.MAX_SAFE_INTEGER);
   const maxFee = read.required("SIGNER_ETHEREUM_MAX_FEE_WEI", /^\d{1,30}$/, "a whole number of wei");
-  return { chainId, url, maxFeeWei: BigInt(maxFee) };
+  return { chainId, url, maxFeeWei: BigInt(maxFee), socketPath };
 }

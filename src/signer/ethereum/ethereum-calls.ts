@@ -8,6 +8,7 @@ import { ethereumAddress } from "../../protocol/signatures/addresses.ts";
 import type { Redact } from "../../service/platform/telemetry/redact.ts";
 import type { Keys } from "../keys.ts";
 import type { Signing, SigningCall } from "../signing.ts";
+import { describeTransaction } from "./describe-transaction.ts";
 import type { EthereumNode } from "./ethereum-node.ts";
 import { fillTransaction, quantityOf, requireFilled } from "./fill-transaction.ts";
 import { RPC_CODES, RpcError, toRpcError, wrongParam } from "./rpc-error.ts";
@@ -121,18 +122,29 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
     }
   }
 
+  async function signMessage(message: unknown, field: string, address: unknown, call: SigningCall) {
+    const { name } = accountOf(address, "params[1]");
+    const value = messageOf(message, field);
+    return bytesToHex((await sign(name, { case: "evmMessage", value }, call)).signature!);
+  }
+
   async function answer(method: string, params: readonly unknown[], call: SigningCall): Promise<unknown> {
     switch (method) {
+      case "account_version":
+        return CLEF_VERSION;
+      case "account_list":
       case "eth_accounts":
       case "eth_requestAccounts":
         return [...accounts()].map(({ address }) => getAddress(address));
       case "eth_chainId":
         return `0x${chainId.toString(16)}`;
-      case "personal_sign": {
-        const { name } = accountOf(params[1], "params[1]");
-        const value = messageOf(params[0]);
-        return bytesToHex((await sign(name, { case: "evmMessage", value }, call)).signature!);
-      }
+      case "personal_sign":
+        return await signMessage(params[0], "params[0]", params[1], call);
+      case "account_signData":
+        if (params[0] !== "text/plain")
+          throw wrongParam("params[0]", "must be text/plain: other data is what nobody can read");
+        return await signMessage(params[2], "params[2]", params[1], call);
+      case "account_signTypedData":
       case "eth_signTypedData_v4": {
         const { name } = accountOf(params[0], "params[0]");
         const value = typeof params[1] === "string" ? params[1] : JSON.stringify(params[1] ?? "");
@@ -140,9 +152,11 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
           throw wrongParam("params[1]", `has more than ${MAX_TYPED_DATA} characters`);
         return bytesToHex((await sign(name, { case: "evmTypedData", value }, call)).signature!);
       }
+      case "account_signTransaction":
       case "eth_signTransaction": {
         const request = readTransactionRequest(params[0], chainId);
-        return bytesToHex(await signTransaction(accountOf(request.from, "from").name, request, call));
+        const signed = await signTransaction(accountOf(request.from, "from").name, request, call);
+        return method === "eth_signTransaction" ? bytesToHex(signed) : describeTransaction(signed);
       }
       case "eth_sendTransaction":
         return await sendTransaction(params[0], call);
@@ -180,6 +194,8 @@ interface EthereumOptions {
 const MAX_SENDING = 256;
 const MAX_TYPED_DATA = 65_536;
 const MAX_MESSAGE_BYTES = 16_000;
+/** The version of Clef's external API whose methods `account_*` are. */
+const CLEF_VERSION = "6.1.0";
 /** The methods that the node answers. Others could make a node with accounts sign, or change it. */
 const PASSED = /^(?:eth|net|web3)_[A-Za-z0-9]{1,60}$/;
 const REFUSED: ReadonlySet<string> = new Set([
@@ -191,11 +207,11 @@ const REFUSED: ReadonlySet<string> = new Set([
 const WHY_REFUSED = "it signs what nobody can read; use personal_sign or eth_signTypedData_v4";
 
 /** Reads a personal message: octets in hex, or text. */
-function messageOf(param: unknown): Uint8Array {
-  if (typeof param !== "string" || param === "") throw wrongParam("params[0]", "must be a message");
+function messageOf(param: unknown, field: string): Uint8Array {
+  if (typeof param !== "string" || param === "") throw wrongParam(field, "must be a message");
   const isOctets = isHex(param) && param.length % 2 === 0;
   const message = isOctets ? hexToBytes(param) : new TextEncoder().encode(param);
   if (message.length < 1 || message.length > MAX_MESSAGE_BYTES)
-    throw wrongParam("params[0]", `must have 1 to ${MAX_MESSAGE_BYTES} bytes`);
+    throw wrongParam(field, `must have 1 to ${MAX_MESSAGE_BYTES} bytes`);
   return message;
 }

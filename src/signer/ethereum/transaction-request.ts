@@ -6,6 +6,7 @@ import {
   serializeTransaction,
   type TransactionSerializable,
 } from "viem";
+import { readAuthorizations, type SignedAuthorization, toViemAuthorization } from "./authorization-list.ts";
 import { wrongParam } from "./rpc-error.ts";
 
 /** A transaction as a caller of JSON-RPC gives it. Absent fields are the node's to fill. */
@@ -20,6 +21,8 @@ export interface TransactionRequest {
   readonly maxFeePerGas?: bigint;
   readonly maxPriorityFeePerGas?: bigint;
   readonly accessList?: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[];
+  /** Signed by the accounts that delegate their code (EIP-7702). All numbers are quantities in hex. */
+  readonly authorizationList?: readonly SignedAuthorization[];
 }
 
 /** A transaction whose fields are all known. */
@@ -63,11 +66,14 @@ export function readTransactionRequest(param: unknown, chainId: number): Transac
     maxFeePerGas: quantityOf(given, "maxFeePerGas"),
     maxPriorityFeePerGas: quantityOf(given, "maxPriorityFeePerGas"),
     accessList: accessListOf(given["accessList"]) ?? (given["type"] === "0x1" ? [] : undefined),
+    authorizationList: readAuthorizations(given["authorizationList"], chainId),
   };
   const hasDynamicFee = request.maxFeePerGas !== undefined || request.maxPriorityFeePerGas !== undefined;
   if (request.gasPrice !== undefined && hasDynamicFee)
     throw wrongParam("gasPrice", "excludes maxFeePerGas and maxPriorityFeePerGas");
   checkType(given["type"], request);
+  if (request.authorizationList !== undefined && to === undefined)
+    throw wrongParam("to", "is required with an authorizationList");
   if (to === undefined && request.data === undefined) throw wrongParam("to", "is required without data");
   const known = Object.entries(request).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as unknown as TransactionRequest;
@@ -75,31 +81,49 @@ export function readTransactionRequest(param: unknown, chainId: number): Transac
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...["from", "to", "data", "input", "value", "nonce", "gas", "gasPrice", "maxFeePerGas"],
-  ...["maxPriorityFeePerGas", "accessList", "chainId", "type"],
+  ...["maxPriorityFeePerGas", "accessList", "authorizationList", "chainId", "type"],
 ]);
 
 /** The fees and the access list determine the type. A given type must be the same. */
-function checkType(
-  type: unknown,
-  { gasPrice, accessList }: { readonly gasPrice: bigint | undefined; readonly accessList: unknown },
-): void {
+function checkType(type: unknown, { gasPrice, accessList, authorizationList }: GivenFields): void {
+  const isSetCode = authorizationList !== undefined;
+  if (isSetCode && gasPrice !== undefined) throw wrongParam("gasPrice", "does not fit an authorizationList");
   if (type === undefined || type === null) return;
-  if (type !== "0x0" && type !== "0x1" && type !== "0x2")
-    throw wrongParam("type", "is not supported: give 0x0, 0x1 or 0x2");
-  if (type === "0x2" && gasPrice !== undefined) throw wrongParam("gasPrice", "does not fit the type 0x2");
-  if (type !== "0x2" && gasPrice === undefined)
-    throw wrongParam("gasPrice", `is required for the type ${type}`);
+  if (type !== "0x0" && type !== "0x1" && type !== "0x2" && type !== "0x4")
+    throw wrongParam("type", "is not supported: give 0x0, 0x1, 0x2 or 0x4");
+  if (isSetCode !== (type === "0x4"))
+    throw wrongParam(
+      "authorizationList",
+      isSetCode ? `does not fit the type ${type}` : "is required for the type 0x4",
+    );
+  const isDynamic = type === "0x2" || type === "0x4";
+  if (isDynamic && gasPrice !== undefined) throw wrongParam("gasPrice", `does not fit the type ${type}`);
+  if (!isDynamic && gasPrice === undefined) throw wrongParam("gasPrice", `is required for the type ${type}`);
   if (type === "0x0" && accessList !== undefined) throw wrongParam("accessList", "does not fit the type 0x0");
+}
+
+/** The fields that determine a type. */
+interface GivenFields {
+  readonly gasPrice: bigint | undefined;
+  readonly accessList: unknown;
+  readonly authorizationList: unknown;
 }
 
 /** Serializes a transaction without its signature. */
 export function serializeUnsigned(filled: FilledTransaction, chainId: number): Uint8Array {
-  const { from: _, nonce, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList, ...rest } = filled;
+  const { from: _, nonce, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, ...given } = filled;
+  const { accessList, authorizationList, ...rest } = given;
   if (nonce > BigInt(Number.MAX_SAFE_INTEGER)) throw wrongParam("nonce", "is too large");
   const common = { ...rest, chainId, nonce: Number(nonce), gas };
   const fees =
     gasPrice === undefined
-      ? { type: "eip1559", maxFeePerGas, maxPriorityFeePerGas, ...(accessList && { accessList }) }
+      ? {
+          type: authorizationList === undefined ? "eip1559" : "eip7702",
+          maxFeePerGas,
+          maxPriorityFeePerGas,
+          ...(accessList && { accessList }),
+          ...(authorizationList && { authorizationList: authorizationList.map(toViemAuthorization) }),
+        }
       : accessList === undefined
         ? { type: "legacy", gasPrice }
         : { type: "eip2930", gasPrice, accessList };

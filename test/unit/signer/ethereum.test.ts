@@ -1,4 +1,14 @@
-import { getBytes, keccak256, SigningKey, Transaction, Wallet } from "ethers";
+import {
+  getAddress,
+  getBytes,
+  keccak256,
+  SigningKey,
+  Transaction,
+  toQuantity,
+  verifyAuthorization,
+  verifyMessage,
+  Wallet,
+} from "ethers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TssError } from "../../../src/client/sdk/index.ts";
 import { createRedact } from "../../../src/service/platform/telemetry/redact.ts";
@@ -271,6 +281,123 @@ describe("a signature", () => {
   ])("by %s with wrong parameters is refused by name", async (method, params, field) => {
     const failure = await failureOf(method, params);
     expect(failure).toMatchObject({ code: RPC_CODES.wrongParams, message: expect.stringContaining(field) });
+  });
+});
+
+describe("Clef's methods", () => {
+  it("tell the version, list the accounts, and sign a text as personal_sign does", async () => {
+    expect(await resultOf("account_version", [])).toMatch(/^6\./);
+    expect(await resultOf("account_list", [])).toEqual([wallet.address]);
+    const signature = await resultOf("account_signData", ["text/plain", wallet.address, "0x6869"]);
+    expect(verifyMessage("hi", String(signature))).toBe(wallet.address);
+  });
+
+  it.each([
+    ["application/x-clique-header", "0x00"],
+    ["text/validator", "0x00"],
+    ["data/typed", "0x00"],
+  ])("refuse %s, which nobody can read", async (kind, data) => {
+    const failure = await failureOf("account_signData", [kind, wallet.address, data]);
+    expect(failure).toMatchObject({
+      code: RPC_CODES.wrongParams,
+      message: expect.stringContaining("params[0]"),
+    });
+    expect(idempotencyKeys).toEqual([]);
+  });
+
+  it("sign a transaction as geth gives it, and describe it field by field", async () => {
+    const common = {
+      from: wallet.address,
+      to,
+      gas: "0x5208",
+      value: "0x1",
+      nonce: "0x7",
+      data: null,
+      input: "0x",
+    };
+    const dynamic = {
+      ...common,
+      gasPrice: null,
+      maxFeePerGas: "0x9",
+      maxPriorityFeePerGas: "0x0",
+      chainId: "0x5",
+    };
+    const listed = { ...common, gasPrice: "0x9", maxFeePerGas: null, accessList: [], chainId: "0x5" };
+    const legacy = { ...common, gasPrice: "0x9", chainId: "0x5" };
+    for (const [type, fields] of [dynamic, listed, legacy].entries()) {
+      const signed = await resultOf("account_signTransaction", [fields, "transfer()"], null);
+      const { raw, tx } = signed as { raw: string; tx: Record<string, string> };
+      const read = Transaction.from(raw);
+      expect(read).toMatchObject({ from: wallet.address, nonce: 7, type: 2 - type });
+      expect(tx).toMatchObject({
+        hash: read.hash,
+        to,
+        input: "0x",
+        nonce: "0x7",
+        value: "0x1",
+        gas: "0x5208",
+      });
+      const { r, s } = read.signature!;
+      expect([tx["type"], BigInt(tx["r"]!), BigInt(tx["s"]!)]).toEqual([
+        `0x${2 - type}`,
+        BigInt(r),
+        BigInt(s),
+      ]);
+      const v =
+        type === 2 ? read.signature!.legacyChainId! * 2n + 35n + BigInt(read.signature!.yParity) : undefined;
+      expect(BigInt(tx["v"]!)).toBe(v ?? BigInt(read.signature!.yParity));
+      const [fee, tip] = type === 0 ? ["0x9", "0x0"] : [null, null];
+      expect(tx).toMatchObject({ maxFeePerGas: fee, maxPriorityFeePerGas: tip });
+    }
+  });
+});
+
+describe("a transaction with authorizations (EIP-7702)", () => {
+  const authority = new Wallet(`0x${"43".repeat(32)}`);
+  const authorize = (chainId: number) => {
+    const { signature, ...given } = authority.authorizeSync({ address: to, nonce: 3, chainId });
+    const { r, s, yParity } = signature;
+    return {
+      address: given.address,
+      chainId: toQuantity(chainId),
+      nonce: "0x3",
+      yParity: toQuantity(yParity),
+      r,
+      s,
+    };
+  };
+
+  it.each([5, 0])("for the chain %d has them as their account has signed them", async (chainId) => {
+    const fields = { from: wallet.address, to, type: "0x4", authorizationList: [authorize(chainId)] };
+    const read = Transaction.from(String(await resultOf("eth_signTransaction", [fields])));
+    expect(read).toMatchObject({ type: 4, from: wallet.address, nonce: 7 });
+    const [given] = read.authorizationList!;
+    expect(verifyAuthorization(given!, given!.signature)).toBe(authority.address);
+    expect(given).toMatchObject({ address: getAddress(to), chainId: BigInt(chainId), nonce: 3n });
+  });
+
+  it.each([
+    [{ authorizationList: [] }, "authorizationList: must be a list"],
+    [
+      { authorizationList: Array.from({ length: 17 }, () => authorize(5)) },
+      "authorizationList: must be a list",
+    ],
+    [{ authorizationList: [authorize(1)] }, "authorizationList[0].chainId"],
+    [
+      { authorizationList: [authorize(5), { ...authorize(5), address: "0x" }] },
+      "authorizationList[1].address",
+    ],
+    [{ authorizationList: [{ ...authorize(5), r: undefined }] }, "authorizationList[0].r"],
+    [{ authorizationList: [{ ...authorize(5), yParity: "0x1b" }] }, "authorizationList[0].yParity"],
+    [{ authorizationList: [null] }, "authorizationList[0].address"],
+    [{ authorizationList: [authorize(5)], gasPrice: "0x1" }, "gasPrice: does not fit"],
+    [{ authorizationList: [authorize(5)], type: "0x2" }, "authorizationList: does not fit the type 0x2"],
+    [{ authorizationList: [authorize(5)], to: undefined, data: "0x00" }, "to: is required"],
+    [{ type: "0x4" }, "authorizationList: is required"],
+  ])("and wrong fields is refused by name (case %#)", async (fields, text) => {
+    const failure = await failureOf("eth_sendTransaction", [{ from: wallet.address, to, ...fields }]);
+    expect(failure).toMatchObject({ code: RPC_CODES.wrongParams, message: expect.stringContaining(text) });
+    expect(idempotencyKeys).toEqual([]);
   });
 });
 

@@ -66,11 +66,15 @@ describe("a signer", () => {
     expect(() => loadSignerConfig({ SIGNER_ETHEREUM_URL: "https://node.example/key" })).toThrow(
       "SIGNER_ETHEREUM_CHAIN_ID",
     );
+    expect(() => loadSignerConfig({ SIGNER_ETHEREUM_SOCKET: "ethereum.ipc" })).toThrow(
+      "SIGNER_ETHEREUM_CHAIN_ID",
+    );
     const { ethereum } = loadSignerConfig({
       SIGNER_ETHEREUM_CHAIN_ID: "5",
+      SIGNER_ETHEREUM_SOCKET: "ethereum.ipc",
       SIGNER_ETHEREUM_URL: "https://node.example/key",
     });
-    expect(ethereum).toMatchObject({ chainId: 5, maxFeeWei: 10n ** 17n });
+    expect(ethereum).toMatchObject({ chainId: 5, maxFeeWei: 10n ** 17n, socketPath: "ethereum.ipc" });
     expect(JSON.stringify(ethereum?.url)).not.toContain("node.example");
   });
 
