@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { demonstrate } from "../../src/cli/demo/demo.ts";
 import { chooseTriple, createStageClock } from "../../src/cli/demo/demo-steps.ts";
 import { poll } from "../../src/protocol/chain/poll.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import type { ContainerStore } from "./container-store.ts";
 import type { Container, Containers } from "./containers.ts";
 
@@ -76,6 +77,7 @@ export async function checkService(
     AbortSignal.timeout(START_TIMEOUT_MS),
   );
   assert.ok(report.verified, "an outside library refuses the signature");
+  await checkSigner(containers, print, access);
 
   for (const container of [api, worker, localnet]) {
     const stoppedAt = performance.now();
@@ -93,6 +95,60 @@ async function checkConfinement(store: ContainerStore, { name, evaluate }: Conta
     'console.log(/CapEff:\\s*(\\S+)/.exec(require("fs").readFileSync("/proc/1/status", "utf8"))[1])';
   assert.match((await evaluate(rights)).trim(), /^0+$/);
   await store.podman(["healthcheck", "run", name]);
+}
+
+/** Runs a signer from the image beside the service, makes a key and signs, and stops it. */
+async function checkSigner(
+  containers: Containers,
+  print: (line: string) => void,
+  {
+    baseUrl,
+    apiKey,
+    fullnodeUrl,
+  }: { readonly baseUrl: string; readonly apiKey: string; readonly fullnodeUrl: string },
+): Promise<void> {
+  const [port, token] = [await freePort(), randomBytes(32).toString("hex")];
+  const files = { passphrase: randomBytes(32).toString("hex"), token, "api-key": apiKey };
+  const volume = await containers.makeVolume(files);
+  const settings = {
+    SIGNER_STORE: "/data/keys.sealed",
+    SIGNER_PASSPHRASE_FILE: "/data/passphrase",
+    SIGNER_SOCKET: "off",
+    SIGNER_PORT: port,
+    SIGNER_TOKEN_FILE: "/data/token",
+    SIGNER_SERVICE_URL: baseUrl,
+    SIGNER_API_KEY_FILE: "/data/api-key",
+    SIGNER_NETWORK: "localnet",
+    SIGNER_FULLNODE_URLS: fullnodeUrl,
+  };
+  await containers.run(["signer", "create"], settings, {}, volume);
+  const signer = await containers.start(["signer", "serve"], settings, {}, volume);
+  await signer.said(READY, START_TIMEOUT_MS);
+  const call = async (path: string, body: object) => {
+    const reply = await fetch(`http://127.0.0.1:${port}/v1/signer/keys${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const answer = (await reply.json()) as Record<string, string>;
+    assert.equal(reply.status, 200, JSON.stringify(answer));
+    return answer;
+  };
+  const key = await call("", { name: "payouts", curve: "SECP256K1" });
+  const message = Buffer.from("signed by an image");
+  const raw = {
+    message: message.toString("base64"),
+    signatureAlgorithm: "ECDSASecp256k1",
+    hashScheme: "SHA256",
+  };
+  const signed = await call("/payouts/sign", { raw, idempotencyKey: "image" });
+  const [publicKey, signature] = [key["publicKey"], signed["signature"]].map((one) =>
+    Buffer.from(one!, "base64"),
+  );
+  const judged = { signatureAlgorithm: "ECDSASecp256k1", hash: "SHA256" } as const;
+  assert.ok(isValidSignature({ ...judged, publicKey: publicKey!, message, signature: signature! }));
+  assert.equal(await signer.stop(), 0);
+  print("a signer makes a key and a signature, and ends with 0");
 }
 
 async function freePort(): Promise<string> {

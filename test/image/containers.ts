@@ -22,13 +22,17 @@ export interface Containers {
     argv: readonly string[],
     environment: Record<string, string>,
     secrets?: Record<string, string>,
+    volume?: string,
   ): Promise<Container>;
   /** Runs one command of `tss` to its end. Resolves with its output. */
   run(
     argv: readonly string[],
     environment: Record<string, string>,
     secrets?: Record<string, string>,
+    volume?: string,
   ): Promise<string>;
+  /** Makes a volume for `/data` with these files, which only the image's user may read. Resolves with its name. */
+  makeVolume(files: Readonly<Record<string, string>>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -45,9 +49,14 @@ export function openContainers(store: ContainerStore, image: string): Containers
   const folder = mkdtempSync(path.join(tmpdir(), "tss-image-secrets-"));
   chmodSync(folder, 0o755);
   const names: string[] = [];
+  const volumes: string[] = [];
 
   /** The options that set variables, and those that mount each secret as a file. */
-  function options(environment: Record<string, string>, secrets: Record<string, string>): string[] {
+  function options(
+    environment: Record<string, string>,
+    secrets: Record<string, string>,
+    volume: string | undefined,
+  ): string[] {
     const own = path.join(folder, randomUUID());
     mkdirSync(own);
     const variables = Object.entries(environment).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
@@ -55,11 +64,12 @@ export function openContainers(store: ContainerStore, image: string): Containers
       writeFileSync(path.join(own, name), value);
       return ["--env", `${name}_FILE=/run/secrets/${name}`];
     });
-    return [...CONFINED, ...variables, ...files, "--volume", `${own}:/run/secrets:ro`];
+    const data = volume === undefined ? [] : ["--volume", `${volume}:/data`];
+    return [...CONFINED, ...variables, ...files, ...data, "--volume", `${own}:/run/secrets:ro`];
   }
 
   return {
-    async start(argv, environment, secrets = {}) {
+    async start(argv, environment, secrets = {}, volume?: string) {
       const name = `tss-image-${randomUUID()}`;
       names.push(name);
       await store.podman([
@@ -67,7 +77,7 @@ export function openContainers(store: ContainerStore, image: string): Containers
         "--detach",
         "--name",
         name,
-        ...options(environment, secrets),
+        ...options(environment, secrets, volume),
         image,
         ...argv,
       ]);
@@ -91,10 +101,30 @@ export function openContainers(store: ContainerStore, image: string): Containers
         },
       };
     },
-    run: (argv, environment, secrets = {}) =>
-      store.podman(["run", "--rm", ...options(environment, secrets), image, ...argv]),
+    run: (argv, environment, secrets = {}, volume?: string) =>
+      store.podman(["run", "--rm", ...options(environment, secrets, volume), image, ...argv]),
+    async makeVolume(files) {
+      const volume = `tss-image-${randomUUID()}`;
+      volumes.push(volume);
+      const script = `
+        for (const [name, text] of Object.entries(JSON.parse(process.env.FILES)))
+          require("node:fs").writeFileSync("/data/" + name, text, { mode: 0o600 });`;
+      const given = options({ FILES: JSON.stringify(files) }, {}, volume);
+      await store.podman([
+        "run",
+        "--rm",
+        ...given,
+        "--entrypoint",
+        "/usr/local/bin/node",
+        image,
+        "-e",
+        script,
+      ]);
+      return volume;
+    },
     async close() {
       for (const name of names) await store.podman(["rm", "--force", "--volumes", name]);
+      for (const volume of volumes) await store.podman(["volume", "rm", "--force", volume]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
