@@ -22,7 +22,7 @@ const below = (folder: string, ...endings: readonly string[]): string[] =>
     .map((name) => path.join(folder, name))
     .sort();
 const [compose, provisioning, overlays] = [
-  ["compose.yaml", "compose.dev.yaml", "compose.two-networks.yaml"],
+  ["compose.yaml", "compose.dev.yaml", "compose.two-networks.yaml", "compose.signer.yaml"],
   "deploy/grafana/provisioning",
   "deploy/kubernetes/overlays",
 ];
@@ -43,9 +43,12 @@ const faults = [
   ...below(path.join(provisioning, "dashboards"), ".yml").flatMap((file) =>
     checkSettings(file, "grafanaProviders"),
   ),
-  ...["deploy/kubernetes/base", ...readdirSync(overlays).map((name) => path.join(overlays, name))].flatMap(
-    checkKubernetes,
-  ),
+  ...[
+    "deploy/kubernetes/base",
+    ...[overlays, "deploy/kubernetes/signer"].flatMap((folder) =>
+      readdirSync(folder).map((name) => path.join(folder, name)),
+    ),
+  ].flatMap(checkKubernetes),
 ];
 for (const fault of faults) console.error(fault);
 console.log(faults.length === 0 ? "every file to deploy with is in order" : `${faults.length} faults`);

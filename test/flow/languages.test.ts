@@ -55,6 +55,15 @@ const PROGRAMS: readonly Program[] = [
     prepare: async () => ({ command: ["/usr/bin/python3", example("python-signer/main.py")] }),
   },
   {
+    name: "python-signer/over_port.py",
+    needs: [
+      ["/usr/bin/python3", "--version"],
+      ["openssl", "version"],
+    ],
+    message: "pay 5 to grace",
+    prepare: async () => ({ command: ["/usr/bin/python3", example("python-signer/over_port.py")] }),
+  },
+  {
     name: "python-signer/with_grpc.py",
     needs: [
       ["/usr/bin/python3", "-c", "import grpc, google.protobuf, cryptography"],

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { readConfig } from "../../src/service/config/config.ts";
+import { loadSignerConfig, readConfig } from "../../src/service/config/config.ts";
+import { SIGNER_VARIABLES } from "../../src/service/config/signer-variables.ts";
 import { CONFIG_VARIABLES } from "../../src/service/config/variables.ts";
 import { readSource, sourcesBelow } from "../support/repository/source-files.ts";
 
@@ -19,6 +20,7 @@ interface Service {
   readonly secrets?: readonly string[];
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
+  readonly volumes?: readonly string[];
 }
 
 const compose = parse(readSource("compose.yaml").text, { merge: true }) as {
@@ -83,6 +85,56 @@ describe.each(["api", "worker"])("the %s pods", (name) => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     });
+  });
+});
+
+describe("a signer", () => {
+  const knownToSigner = new Set<string>(SIGNER_VARIABLES.map(({ name }) => name));
+  const pod = podOf("deploy/kubernetes/signer/side-car/backend.yaml");
+  const [sideCar] = pod.initContainers!;
+  const [backend] = pod.containers;
+  const created = podOf("deploy/kubernetes/signer/key-file/create.yaml");
+  const { services } = composeOf("compose.signer.yaml");
+
+  it("in Kubernetes has settings that it accepts, and listens on the loopback address alone", () => {
+    const set = Object.fromEntries(sideCar!.env.map(({ name, value = "" }) => [name, value]));
+    expect(Object.keys(set).filter((name) => !knownToSigner.has(name))).toEqual([]);
+    expect(loadSignerConfig(set)).toMatchObject({
+      socketPath: undefined,
+      port: { host: "127.0.0.1" },
+      service: { network: "mainnet" },
+    });
+    const [store, passphrase] = ["SIGNER_STORE", "SIGNER_PASSPHRASE_FILE"].map((name) => set[name]);
+    expect(created.containers[0]!.env.map(({ value }) => value)).toEqual([store, passphrase]);
+  });
+
+  it("in Kubernetes shares only its token with the backend, which is another user", () => {
+    const mounted = backend!.volumeMounts!.map(({ name }) => name);
+    expect(mounted).toEqual(["signer-token"]);
+    const { secret } = pod.volumes!.find(({ name }) => name === "signer-token")!;
+    expect(secret!.items).toEqual([{ key: "token", path: "token" }]);
+    const users = [sideCar!, backend!].map((one) => (one.securityContext as { runAsUser: number }).runAsUser);
+    expect(new Set(users).size).toBe(2);
+  });
+
+  it("in Kubernetes runs without write access or privileges, and gets more time to stop than it needs", () => {
+    for (const { securityContext } of [sideCar!, backend!, created.containers[0]!])
+      expect(securityContext).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(30 + CLOSE_SECONDS);
+  });
+
+  it("by compose.signer.yaml publishes no port, and shares only its token with a program", () => {
+    for (const service of Object.values(services)) expect(service).not.toHaveProperty("ports");
+    for (const name of ["signer", "key-file"]) {
+      const set = services[name]!.environment!;
+      expect(Object.keys(set).filter((each) => !knownToSigner.has(each))).toEqual([]);
+      expect(loadSignerConfig(set)).toMatchObject({ socketPath: undefined, port: { host: "127.0.0.1" } });
+    }
+    expect(services["python"]!.volumes).toEqual(["token:/token:ro", "./examples:/examples:ro"]);
   });
 });
 
@@ -263,10 +315,14 @@ interface Pod {
     readonly name: string;
     readonly secret?: { readonly items: readonly { readonly key: string; readonly path: string }[] };
   }[];
-  readonly containers: readonly {
-    readonly env: readonly { readonly name: string; readonly value?: string }[];
-    readonly securityContext: object;
-  }[];
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+}
+
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly securityContext: object;
+  readonly volumeMounts?: readonly { readonly name: string }[];
 }
 
 function podOf(file: string): Pod {
