@@ -7,7 +7,8 @@ import {
   type TransactionSerializable,
   type TypedDataDefinition,
 } from "viem";
-import { typedDataPreImage } from "../client/signers/viem/pre-images.ts";
+import type { EvmAuthorization } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
+import { authorizationPreImage, typedDataPreImage } from "../client/signers/viem/pre-images.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { wrongField } from "./signer-error.ts";
 
@@ -18,6 +19,12 @@ export function typedDataMessage(json: string): Uint8Array {
   } catch (error) {
     throw wrongField("evm_typed_data", `is not typed data: ${briefly(error)}`);
   }
+}
+
+/** Returns the pre-image of an authorization (EIP-7702). The contract bounds its numbers and the address. */
+export function authorizationMessage({ chainId, address, nonce }: EvmAuthorization): Uint8Array {
+  const request = { chainId: Number(chainId), address: bytesToHex(address), nonce: Number(nonce) };
+  return hexToBytes(authorizationPreImage(request));
 }
 
 /**

@@ -1,27 +1,34 @@
-import type { SignRequest } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { SignRequest, SignResponseSchema } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { SignatureAlgorithm as ProtoAlgorithm, Hash as ProtoHash } from "../../gen/proto/tss/v1/types_pb.ts";
+import type { Curve } from "../client/sdk/index.ts";
+import { createMessageSigner, type KnownKey, type SigningClient } from "../client/signers/message-signer.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../protocol/algorithms.ts";
 import { SignerError, wrongField } from "./signer-error.ts";
 import type { StoredKey } from "./store/key-store.ts";
 
-/** What the network signs for a payload, and how its signature is returned. */
+/** A payload that was read for a key. */
 export interface Payload {
-  readonly triple: AlgorithmTriple;
-  /** The message before hashing. */
-  readonly message: Uint8Array;
-  /** Returns the reply's form of a signature in the form of `client.sign`. */
-  readonly finish: (signature: Uint8Array) => FinishedPayload;
+  /** Signs what the payload has for the key, and returns the reply's form of it. */
+  readonly sign: (signer: PayloadSigner) => Promise<FinishedPayload>;
+}
+
+/** Signs for one request with one key. The signers of other libraries use it as their client. */
+export interface PayloadSigner extends SigningClient {
+  readonly key: KnownKey;
+  /** The key of the request, which the signatures of its parts extend. */
+  readonly idempotencyKey: string;
 }
 
 /** The part of a reply that depends on the kind of the payload. */
-export interface FinishedPayload {
-  readonly signature: Uint8Array;
-  readonly signedEvmTransaction?: Uint8Array;
-}
+export type FinishedPayload = Pick<
+  MessageInitShape<typeof SignResponseSchema>,
+  "signature" | "signedEvmTransaction" | "signedSolanaTransaction" | "signedPsbt" | "bitcoinTransaction"
+>;
 
 /**
  * Reads a payload for a key. Throws a SignerError VALIDATION or UNSUPPORTED_ALGORITHM that names the field, and
- * EVM_UNAVAILABLE if typed data or a transaction of Ethereum needs viem and it is not installed.
+ * EVM_UNAVAILABLE, SOLANA_UNAVAILABLE or BITCOIN_UNAVAILABLE if the payload needs a package that is not installed.
  */
 export async function readPayload(payload: SignRequest["payload"], key: StoredKey): Promise<Payload> {
   switch (payload.case) {
@@ -34,26 +41,46 @@ export async function readPayload(payload: SignRequest["payload"], key: StoredKe
           ProtoHash[each.hash] === hashScheme,
       );
       if (triple === undefined) throw unsupported(key);
-      return { triple, message, finish: (signature) => ({ signature }) };
+      return oneMessage(triple, message, (signature) => ({ signature }));
     }
-    case "evmMessage": {
-      const triple = evmTriple("evm_message", key);
-      return { triple, message: prefixed(payload.value), finish: withEvmRecovery };
-    }
+    case "evmMessage":
+      requireCurve("evm_message", key, ["SECP256K1"]);
+      return oneMessage(EVM_TRIPLE, prefixed(payload.value), withEvmRecovery);
     case "evmTypedData": {
-      const triple = evmTriple("evm_typed_data", key);
+      requireCurve("evm_typed_data", key, ["SECP256K1"]);
       const { typedDataMessage } = await loadEvm();
-      return { triple, message: typedDataMessage(payload.value), finish: withEvmRecovery };
+      return oneMessage(EVM_TRIPLE, typedDataMessage(payload.value), withEvmRecovery);
     }
     case "evmTransaction": {
-      const triple = evmTriple("evm_transaction", key);
+      requireCurve("evm_transaction", key, ["SECP256K1"]);
       const { readTransaction } = await loadEvm();
       const serialize = readTransaction(payload.value);
-      const finish = (signature: Uint8Array) => ({
+      return oneMessage(EVM_TRIPLE, payload.value, (signature) => ({
         signature,
         signedEvmTransaction: serialize(withEvmRecovery(signature).signature),
-      });
-      return { triple, message: payload.value, finish };
+      }));
+    }
+    case "evmAuthorization": {
+      requireCurve("evm_authorization", key, ["SECP256K1"]);
+      const { authorizationMessage } = await loadEvm();
+      return oneMessage(EVM_TRIPLE, authorizationMessage(payload.value), (signature) => ({ signature }));
+    }
+    case "solanaTransaction": {
+      requireCurve("solana_transaction", key, ["ED25519"]);
+      return (await loadSolana()).readSolanaTransaction(payload.value);
+    }
+    case "suiTransaction":
+    case "suiMessage": {
+      const field = payload.case === "suiMessage" ? "sui_message" : "sui_transaction";
+      const curve = requireCurve(field, key, ["ED25519", "SECP256K1", "SECP256R1"]);
+      const { readSuiMessage, readSuiTransaction } = await import("./chains/sui-payload.ts");
+      return field === "sui_message"
+        ? readSuiMessage(payload.value, curve)
+        : readSuiTransaction(payload.value, curve);
+    }
+    case "bitcoinPsbt": {
+      requireCurve("bitcoin_psbt", key, ["SECP256K1"]);
+      return (await loadBitcoin()).readPsbt(payload.value);
     }
     case undefined:
       throw wrongField("payload", "is required");
@@ -62,9 +89,25 @@ export async function readPayload(payload: SignRequest["payload"], key: StoredKe
 
 const EVM_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
 
-function evmTriple(field: string, { curve }: StoredKey): AlgorithmTriple {
-  if (curve !== "SECP256K1") throw wrongField(field, `needs a key on SECP256K1, and this key is on ${curve}`);
-  return EVM_TRIPLE;
+/** A payload that is one message of the network. */
+function oneMessage(
+  triple: AlgorithmTriple,
+  message: Uint8Array,
+  finish: (signature: Uint8Array) => FinishedPayload,
+): Payload {
+  const { curve, signatureAlgorithm, hash: hashScheme } = triple;
+  const algorithm = { curve, signatureAlgorithm, hashScheme };
+  return {
+    sign: async (signer) => finish(await createMessageSigner(signer, signer.key, algorithm).sign(message)),
+  };
+}
+
+/** Returns the key's curve, which must be one of these. */
+function requireCurve<C extends Curve>(field: string, { curve }: StoredKey, curves: readonly C[]): C {
+  const fitting = curves.find((each) => each === curve);
+  if (fitting === undefined)
+    throw wrongField(field, `needs a key on ${curves.join(" or ")}, and this key is on ${curve}`);
+  return fitting;
 }
 
 function unsupported({ curve }: StoredKey): SignerError {
@@ -82,23 +125,27 @@ function prefixed(message: Uint8Array): Uint8Array {
 }
 
 /** Ethereum's form of a signature has 27 or 28 instead of the recovery id. */
-function withEvmRecovery(signature: Uint8Array): FinishedPayload {
+function withEvmRecovery(signature: Uint8Array): { readonly signature: Uint8Array } {
   const changed = Uint8Array.from(signature);
   changed[64] = 27 + signature[64]!;
   return { signature: changed };
 }
 
-/** viem is an optional package, which only typed data and transactions need. */
-async function loadEvm() {
+// Optional packages, which only these payloads need.
+const loadEvm = () => load("EVM_UNAVAILABLE", "viem", () => import("./evm-payload.ts"));
+const loadSolana = () =>
+  load("SOLANA_UNAVAILABLE", "@solana/kit", () => import("./chains/solana-payload.ts"));
+const loadBitcoin = () =>
+  load("BITCOIN_UNAVAILABLE", "@scure/btc-signer", () => import("./chains/bitcoin-payload.ts"));
+
+/** Loads the part for a kind of payload, or says which package it needs. */
+async function load<T>(reason: UnavailableReason, name: string, begin: () => Promise<T>): Promise<T> {
   try {
-    return await import("./evm-payload.ts");
+    return await begin();
   } catch (cause) {
-    throw new SignerError(
-      "EVM_UNAVAILABLE",
-      "typed data and transactions of Ethereum need the package viem: install it",
-      {
-        cause,
-      },
-    );
+    const text = `this payload needs the package ${name} beside the signer: npm install ${name}`;
+    throw new SignerError(reason, text, { metadata: { package: name }, cause });
   }
 }
+
+type UnavailableReason = "EVM_UNAVAILABLE" | "SOLANA_UNAVAILABLE" | "BITCOIN_UNAVAILABLE";

@@ -15,6 +15,8 @@ const SIGNER_REASONS = {
   SIGNER_BUSY: Code.ResourceExhausted,
   STORE_UNAVAILABLE: Code.Unavailable,
   EVM_UNAVAILABLE: Code.Unimplemented,
+  SOLANA_UNAVAILABLE: Code.Unimplemented,
+  BITCOIN_UNAVAILABLE: Code.Unimplemented,
 } as const satisfies Record<string, Code>;
 
 /** A failure of a call. The caller gets the message, which must contain no secret. */

@@ -1,7 +1,7 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexToBytes } from "../../protocol/bytes.ts";
 import { invalid } from "../sdk/checks.ts";
-import type { SignArgs, SignManyItem, SignOptions, TssClient } from "../sdk/index.ts";
+import type { ReadKeyResult, SignArgs, SignManyItem, SignOptions, TssClient } from "../sdk/index.ts";
 
 /** A dWallet and the secret that signs with it. Its fields are those of `client.sign`. */
 export type SigningKey = Pick<
@@ -10,7 +10,9 @@ export type SigningKey = Pick<
 >;
 
 /** The client methods that a signer uses. */
-export type SigningClient = Pick<TssClient, "readKey" | "sign" | "signMany">;
+export interface SigningClient extends Pick<TssClient, "sign" | "signMany"> {
+  readKey(...args: Parameters<TssClient["readKey"]>): Promise<Pick<ReadKeyResult, "publicKeyHex">>;
+}
 
 /** A dWallet whose public key the caller knows. */
 export interface KnownKey extends SigningKey {

@@ -19,6 +19,7 @@ import { readPayload } from "../../../src/signer/payload.ts";
 import type { Signing } from "../../../src/signer/signing.ts";
 import type { StoredKey } from "../../../src/signer/store/key-store.ts";
 import { createLatch } from "../../component/transport/fake-services.ts";
+import { knownKeyClient } from "../../support/crypto/known-key-client.ts";
 
 const wallet = new Wallet(`0x${"42".repeat(32)}`);
 const to = "0x00000000000000000000000000000000000000aa";
@@ -404,10 +405,9 @@ describe("a transaction with authorizations (EIP-7702)", () => {
 /** Signs as the network does. */
 const signing: Pick<Signing, "sign"> = {
   async sign({ payload, idempotencyKey }) {
-    const { message, finish } = await readPayload(payload, key);
+    const read = await readPayload(payload, key);
     idempotencyKeys.push(idempotencyKey);
-    const { r, s, yParity } = new SigningKey(wallet.privateKey).sign(keccak256(message));
-    return finish(Uint8Array.from([...getBytes(r), ...getBytes(s), yParity]));
+    return await read.sign({ ...knownKeyClient("SECP256K1", getBytes(wallet.privateKey)), idempotencyKey });
   },
 };
 

@@ -1,9 +1,10 @@
 import {
   getBytes,
-  keccak256,
-  SigningKey,
+  hexlify,
+  Signature,
   Transaction,
   TypedDataEncoder,
+  verifyAuthorization,
   verifyTypedData,
   Wallet,
 } from "ethers";
@@ -14,8 +15,10 @@ import type { Curve } from "../../../src/client/sdk/index.ts";
 import { type FinishedPayload, type Payload, readPayload } from "../../../src/signer/payload.ts";
 import { SignerError } from "../../../src/signer/signer-error.ts";
 import type { StoredKey } from "../../../src/signer/store/key-store.ts";
+import { knownKeyClient } from "../../support/crypto/known-key-client.ts";
 
 const wallet = new Wallet(`0x${"42".repeat(32)}`);
+const network = knownKeyClient("SECP256K1", getBytes(wallet.privateKey));
 const to = "0x00000000000000000000000000000000000000aa";
 
 describe("an unsigned transaction of Ethereum", () => {
@@ -25,6 +28,15 @@ describe("an unsigned transaction of Ethereum", () => {
     ["legacy", { ...common, type: 0, gasPrice: 9n }],
     ["EIP-2930", { ...common, type: 1, gasPrice: 9n, accessList: [{ address: to, storageKeys: [] }] }],
     ["EIP-1559", { ...common, ...fees, type: 2 }],
+    [
+      "EIP-7702",
+      {
+        ...common,
+        ...fees,
+        type: 4,
+        authorizationList: [wallet.authorizeSync({ address: to, nonce: 1, chainId: 5 })],
+      },
+    ],
     ["EIP-1559 that makes a contract", { ...common, ...fees, type: 2, to: null }],
   ])("of the kind %s is signed as it is", async (_, fields) => {
     const { to: receiver, ...others } = fields;
@@ -65,8 +77,8 @@ describe("typed data of Ethereum", () => {
   it("is signed so that ethers recovers the signer", async () => {
     const json = JSON.stringify(TypedDataEncoder.getPayload(domain, types, mail));
     const { signature } = await signed(await read("evmTypedData", json));
-    expect([27, 28]).toContain(signature[64]);
-    expect(verifyTypedData(domain, types, mail, `0x${Buffer.from(signature).toString("hex")}`)).toBe(
+    expect([27, 28]).toContain(signature![64]);
+    expect(verifyTypedData(domain, types, mail, `0x${Buffer.from(signature!).toString("hex")}`)).toBe(
       wallet.address,
     );
   });
@@ -83,11 +95,13 @@ describe("typed data of Ethereum", () => {
 });
 
 it("a raw message has the algorithm that the key's curve allows, and no other", async () => {
-  const message = Buffer.from("m");
+  const message = Uint8Array.of(109);
   const value = (signatureAlgorithm: SignatureAlgorithm, hashScheme: Hash) =>
     ({ $typeName: "tss.signer.v1.RawMessage", message, signatureAlgorithm, hashScheme }) as const;
   const taproot = value(SignatureAlgorithm.Taproot, Hash.SHA256);
-  expect(await read("raw", taproot)).toMatchObject({ triple: { signatureAlgorithm: "Taproot" }, message });
+  const { signature } = await signed(await read("raw", taproot));
+  expect(signature).toHaveLength(64);
+  expect(network.asked.at(-1)?.args).toMatchObject({ signatureAlgorithm: "Taproot", message });
   for (const wrong of [
     value(SignatureAlgorithm.Taproot, Hash.KECCAK256),
     value(SignatureAlgorithm.EdDSA, Hash.SHA512),
@@ -98,9 +112,22 @@ it("a raw message has the algorithm that the key's curve allows, and no other", 
     });
 });
 
-it.each(["evmMessage", "evmTransaction"] as const)("%s needs a key on SECP256K1", async (kind) => {
-  await expect(read(kind, Buffer.from("m"), "ED25519")).rejects.toMatchObject({ reason: "VALIDATION" });
+it("an authorization of Ethereum (EIP-7702) recovers to the signer for ethers", async () => {
+  const authorization = { chainId: 5n, nonce: 3n, address: to };
+  const { signature } = await signed(
+    await read("evmAuthorization", { ...authorization, address: bytes(to) }),
+  );
+  const [r, s] = [signature!.slice(0, 32), signature!.slice(32, 64)].map((part) => hexlify(part));
+  const parts = Signature.from({ r: r!, s: s!, yParity: signature![64] as 0 | 1 });
+  expect(verifyAuthorization(authorization, parts)).toBe(wallet.address);
 });
+
+it.each(["evmMessage", "evmTransaction", "evmAuthorization", "bitcoinPsbt"] as const)(
+  "%s needs a key on SECP256K1",
+  async (kind) => {
+    await expect(read(kind, Buffer.from("m"), "ED25519")).rejects.toMatchObject({ reason: "VALIDATION" });
+  },
+);
 
 function read(kind: string, value: unknown, curve: Curve = "SECP256K1"): Promise<Payload> {
   const key: StoredKey = {
@@ -113,10 +140,9 @@ function read(kind: string, value: unknown, curve: Curve = "SECP256K1"): Promise
   return readPayload({ case: kind, value } as SignRequest["payload"], key);
 }
 
-/** Signs as the network does: the Keccak-256 of the message, with the recovery id at the end. */
-async function signed({ message, finish }: Payload): Promise<FinishedPayload> {
-  const { r, s, yParity } = new SigningKey(wallet.privateKey).sign(keccak256(message));
-  return finish(Uint8Array.from([...getBytes(r), ...getBytes(s), yParity]));
+/** Signs as the network does. */
+function signed(payload: Payload): Promise<FinishedPayload> {
+  return payload.sign({ ...network, idempotencyKey: "k" });
 }
 
 function bytes(hex: string): Uint8Array {
