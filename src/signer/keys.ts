@@ -15,8 +15,10 @@ export interface Keys {
    * Makes the key of a name, or returns it. Calls for one name share one onboarding, which goes on if a caller leaves.
    * Throws SignerError KEY_CURVE_DIFFERS, TOO_MANY_KEYS, SIGNER_BUSY or STORE_UNAVAILABLE, and any TssError of an
    * onboarding.
+   *
+   * @param onStage called when a stage of the onboarding begins
    */
-  create(name: string, curve: Curve): Promise<StoredKey>;
+  create(name: string, curve: Curve, onStage?: OnStage): Promise<StoredKey>;
   /** Returns a key. Throws SignerError KEY_NOT_FOUND. */
   get(name: string): StoredKey;
   /** Returns a key that can sign. Throws SignerError KEY_NOT_FOUND or KEY_NOT_ACTIVE. */
@@ -26,10 +28,13 @@ export interface Keys {
   stop(): Promise<void>;
 }
 
+/** Hears of a stage that begins, with the milliseconds since the start of the onboarding. */
+export type OnStage = (name: string, elapsedMs: number) => void;
+
 /** Creates the keys over a store. */
 export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date.now }: KeysOptions): Keys {
   const stopping = new AbortController();
-  const running = new Map<string, { readonly curve: Curve; readonly key: Promise<StoredKey> }>();
+  const running = new Map<string, Onboarding>();
   const get = (name: string): StoredKey => {
     const key = store.find(name);
     if (key === undefined)
@@ -37,7 +42,7 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
     return key;
   };
   return {
-    async create(name, curve) {
+    async create(name, curve, onStage) {
       const stored = store.find(name);
       const known = running.get(name) ?? stored;
       if (known !== undefined && known.curve !== curve)
@@ -47,7 +52,7 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
         });
       if (stored?.progress.kind === "active") return stored;
       const begun = running.get(name);
-      if (begun !== undefined) return await begun.key;
+      if (begun !== undefined) return await listening(begun, onStage);
       if (running.size >= MAX_ONBOARDINGS)
         throw new SignerError("SIGNER_BUSY", `the signer makes ${MAX_ONBOARDINGS} keys at a time`, {
           retryAfterSeconds: 1,
@@ -56,10 +61,12 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
         throw new SignerError("TOO_MANY_KEYS", `the signer keeps at most ${maxCount} keys`, {
           metadata: { maxCount: String(maxCount) },
         });
-      const key = onboard(stored ?? newKey(name, curve, now()), stored === undefined);
-      running.set(name, { curve, key });
+      const listeners = new Set<OnStage>();
+      const key = onboard(stored ?? newKey(name, curve, now()), stored === undefined, listeners);
+      const onboarding = { curve, key, listeners };
+      running.set(name, onboarding);
       try {
-        return await key;
+        return await listening(onboarding, onStage);
       } finally {
         running.delete(name);
       }
@@ -83,7 +90,11 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
     },
   };
 
-  async function onboard(key: StoredKey, isNew: boolean): Promise<StoredKey> {
+  async function onboard(
+    key: StoredKey,
+    isNew: boolean,
+    listeners: ReadonlySet<OnStage>,
+  ): Promise<StoredKey> {
     const { name, curve, seed, progress } = key;
     const save = (changed: KeyProgress) => store.setProgress(name, changed).catch(throwUnwritten);
     if (isNew) {
@@ -94,6 +105,9 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
     const resumeToken = progress.kind === "creating" ? progress.resumeToken : undefined;
     const options = {
       signal: stopping.signal,
+      onProgress(stage: string, elapsedMs: number) {
+        if (stage !== "done") for (const listener of listeners) listener(stage, elapsedMs);
+      },
       onResumeToken: (token: string) => save({ kind: "creating", resumeToken: token }),
     };
     try {
@@ -122,6 +136,25 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
         throw wrongField("name", OTHER_SEED);
       throw error;
     }
+  }
+}
+
+/** An onboarding that runs. */
+interface Onboarding {
+  readonly curve: Curve;
+  readonly key: Promise<StoredKey>;
+  /** The callers that wait for it and want to hear of its stages. */
+  readonly listeners: Set<OnStage>;
+}
+
+/** Waits for an onboarding, and hears of its stages until then. */
+async function listening({ key, listeners }: Onboarding, onStage: OnStage | undefined): Promise<StoredKey> {
+  if (onStage === undefined) return await key;
+  listeners.add(onStage);
+  try {
+    return await key;
+  } finally {
+    listeners.delete(onStage);
   }
 }
 

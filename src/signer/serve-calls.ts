@@ -2,7 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { HttpBody } from "../../gen/proto/google/api/httpbody_pb.ts";
-import { Key_State, type KeySchema, Signer } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
+import {
+  Key_State,
+  type KeySchema,
+  Signer,
+  type StageSchema,
+} from "../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
 import { Curve } from "../client/sdk/index.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
@@ -12,9 +17,11 @@ import { requestIdKey } from "../transport/calls/request-id.ts";
 import { registerService, type ServiceRegistration } from "../transport/calls/service-registration.ts";
 import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import type { Keys } from "./keys.ts";
+import type { SigningCall, SigningStage } from "./request-signer.ts";
 import { wrongField } from "./signer-error.ts";
-import type { Signing, SigningCall } from "./signing.ts";
+import type { Signing } from "./signing.ts";
 import type { StoredKey } from "./store/key-store.ts";
+import { withStages } from "./with-stages.ts";
 
 /** Implements the signer's contract. */
 export function signerService(
@@ -44,6 +51,26 @@ export function signerService(
     async signMany({ requests }, context) {
       return { results: await signing.signMany(requests, callOf(context)) };
     },
+    async *streamCreateKey({ name, curve }) {
+      const key = curveOf(curve);
+      const events = withStages<SigningStage, StoredKey>((onStage) =>
+        keys.create(name, key, (stage, elapsedMs) => onStage({ name: stage, elapsedMs, index: 0 })),
+      );
+      for await (const event of events)
+        yield "stage" in event
+          ? { event: { case: "stage" as const, value: stageOf(event.stage) } }
+          : { event: { case: "key" as const, value: toMessage(event.result) } };
+    },
+    async *streamSign(request, context) {
+      const call = callOf(context);
+      const events = withStages((onStage: (stage: SigningStage) => void) =>
+        signing.sign(request, { ...call, onStage }),
+      );
+      for await (const event of events)
+        yield "stage" in event
+          ? { event: { case: "stage" as const, value: stageOf(event.stage) } }
+          : { event: { case: "signed" as const, value: event.result } };
+    },
     ...(ethereum && {
       async callEthereum({ data }: HttpBody, context: HandlerContext) {
         const reply = await ethereum.serve(data, callOf(context));
@@ -56,6 +83,10 @@ export function signerService(
 function callOf(context: HandlerContext): SigningCall {
   const requestId = context.values.get(requestIdKey);
   return { requestId, signal: context.signal, timeoutMs: context.timeoutMs() };
+}
+
+function stageOf({ name, elapsedMs, index }: SigningStage): MessageInitShape<typeof StageSchema> {
+  return { name, elapsedMs: Math.round(elapsedMs), index };
 }
 
 function curveOf(curve: ProtoCurve): Curve {

@@ -11,7 +11,27 @@ import { text } from "node:stream/consumers";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient as createRpcClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
-import { Transaction, TypedDataEncoder, verifyMessage, verifyTypedData } from "ethers";
+import { toBase64 } from "@mysten/sui/utils";
+import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
+import { Transaction as BitcoinTransaction, p2wpkh } from "@scure/btc-signer";
+import {
+  type Address,
+  type Blockhash,
+  compileTransaction,
+  createTransactionMessage,
+  getTransactionEncoder,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from "@solana/kit";
+import { Transaction as SpentTransaction } from "bitcoinjs-lib";
+import {
+  Signature,
+  Transaction,
+  TypedDataEncoder,
+  verifyAuthorization,
+  verifyMessage,
+  verifyTypedData,
+} from "ethers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
 import { type Key, Key_State, Signer } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
@@ -19,6 +39,7 @@ import { ReserveSignResponseSchema } from "../../gen/proto/tss/v1/signing_pb.ts"
 import { Curve, Hash, SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { createClient, LedgerEntryKind, type TssClient } from "../../src/client/sdk/index.ts";
 import { openKeyFile } from "../../src/signer/store/file-key-store.ts";
+import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
@@ -167,6 +188,95 @@ describe("a key and its signatures", () => {
     });
     const signed = Transaction.from(hex(signedEvmTransaction));
     expect([signed.from, signed.unsignedSerialized]).toEqual([address, unsigned.unsignedSerialized]);
+  });
+
+  it("are Sui's, Solana's, Bitcoin's and an authorization of Ethereum, which those libraries accept", async () => {
+    const rpc = createRpcClient(Signer, onSocket("gRPC"));
+    const [ed25519, secp256k1] = [await rpc.getKey({ name: "same" }), await rpc.getKey({ name: "ethereum" })];
+    const addressOf = (key: Key, kind: string) => key.addresses.find((one) => one.kind === kind)!.address;
+    const text = Buffer.from("hello");
+    const sui = await rpc.sign({ name: "same", payload: { case: "suiMessage", value: text } });
+    const signer = await verifyPersonalMessageSignature(text, toBase64(sui.signature));
+    expect(signer.toSuiAddress()).toBe(addressOf(ed25519, "sui"));
+
+    const payer = addressOf(ed25519, "solana") as Address;
+    const message = setTransactionMessageFeePayer(payer, createTransactionMessage({ version: 0 }));
+    const blockhash = addressOf(ed25519, "solana") as unknown as Blockhash;
+    const lifetime = { blockhash, lastValidBlockHeight: 1n };
+    const unsigned = compileTransaction(setTransactionMessageLifetimeUsingBlockhash(lifetime, message));
+    const octets = Uint8Array.from(getTransactionEncoder().encode(unsigned));
+    const solana = await rpc.sign({ name: "same", payload: { case: "solanaTransaction", value: octets } });
+    expect(solana.signedSolanaTransaction).toEqual(
+      Uint8Array.of(1, ...solana.signature, ...unsigned.messageBytes),
+    );
+    expect(isSignature(ed25519.publicKey!, Uint8Array.from(unsigned.messageBytes), solana.signature)).toBe(
+      true,
+    );
+
+    const { script } = p2wpkh(secp256k1.publicKey!);
+    const spend = new BitcoinTransaction();
+    spend.addInput({ txid: "17".repeat(32), index: 0, witnessUtxo: { script, amount: 1000n } });
+    spend.addOutput({ script, amount: 900n });
+    const psbt = spend.toPSBT();
+    const bitcoin = await rpc.sign({ name: "ethereum", payload: { case: "bitcoinPsbt", value: psbt } });
+    const [input] = SpentTransaction.fromBuffer(Buffer.from(bitcoin.bitcoinTransaction)).ins;
+    const spent = [{ script, amountSats: 1000n }];
+    expect(verifyBitcoinInput(bitcoin.bitcoinTransaction, 0, input!.witness, spent)).toBe(true);
+    expect(bitcoin.psbtSignRequestIds).toEqual([bitcoin.signRequestId]);
+
+    const contract = "0x00000000000000000000000000000000000000aa";
+    const authorization = { chainId: 1n, nonce: 0n, address: Buffer.from(contract.slice(2), "hex") };
+    const { signature } = await rpc.sign({
+      name: "ethereum",
+      payload: { case: "evmAuthorization", value: authorization },
+    });
+    const [r, s] = [hex(signature.subarray(0, 32)), hex(signature.subarray(32, 64))];
+    const parts = Signature.from({ r, s, yParity: signature[64] as 0 | 1 });
+    expect(verifyAuthorization({ ...authorization, address: contract }, parts)).toBe(
+      addressOf(secp256k1, "ethereum"),
+    );
+  });
+
+  it.each(["gRPC", "Connect"] as const)(
+    "tell their stages over %s, and end with the result",
+    async (protocol) => {
+      const rpc = createRpcClient(Signer, onSocket(protocol));
+      const made = await collect(rpc.streamCreateKey({ name: `staged-${protocol}`, curve: Curve.ED25519 }));
+      expect(made.slice(0, -1).map(({ event }) => event.case === "stage" && event.value.name)).toEqual(
+        expect.arrayContaining(["network", "keys", "dkg", "activate"]),
+      );
+      const key = made.at(-1)!.event;
+      if (key.case !== "key") throw new Error("the stream ends without the key");
+      const message = Buffer.from("staged");
+      const payload = { case: "raw" as const, value: { message, ...raw } };
+      const events = await collect(rpc.streamSign({ name: key.value.name, payload }));
+      const names = events.slice(0, -1).map(({ event }) => event.case === "stage" && event.value.name);
+      expect(names.filter((name) => name === "reserve" || name === "submit" || name === "verify")).toEqual([
+        "reserve",
+        "submit",
+        "verify",
+      ]);
+      const { event } = events.at(-1)!;
+      if (event.case !== "signed") throw new Error("the stream ends without the signature");
+      expect(isSignature(key.value.publicKey!, message, event.value.signature)).toBe(true);
+    },
+  );
+
+  it("tell their stages as server-sent events, and end with a failure by its reason", async () => {
+    const headers = {
+      authorization: `Bearer ${SIGNER_TOKEN}`,
+      "content-type": "application/json",
+      accept: "text/event-stream",
+    };
+    const payload = { message: "eA==", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" };
+    const body = JSON.stringify({ raw: payload });
+    const stream = (name: string) =>
+      fetch(`${signer.url}/v1/signer/keys/${name}/sign/stream`, { method: "POST", headers, body });
+    const reply = await stream("same");
+    expect(reply.headers.get("content-type")).toContain("text/event-stream");
+    const events = await reply.text();
+    expect(events).toMatch(/data: \{"stage":\{"name":"reserve".*data: \{"signed":\{"signature":"/s);
+    expect(await (await stream("unknown")).text()).toContain("KEY_NOT_FOUND");
   });
 
   it("are made many at a time, and a failed one does not affect the others", async () => {
@@ -434,4 +544,10 @@ function isSignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint
 
 function hex(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes).toString("hex")}`;
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }

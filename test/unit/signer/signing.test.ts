@@ -1,5 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { p2wpkh, Transaction } from "@scure/btc-signer";
 import { describe, expect, it } from "vitest";
 import { SignRequestSchema } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
@@ -7,8 +9,10 @@ import { type TssClient, TssError } from "../../../src/client/sdk/index.ts";
 import { createRedact } from "../../../src/service/platform/telemetry/redact.ts";
 import { Secret } from "../../../src/service/platform/telemetry/secret.ts";
 import type { ActiveKey } from "../../../src/signer/keys.ts";
+import type { SigningStage } from "../../../src/signer/request-signer.ts";
 import { fromTssError } from "../../../src/signer/signer-error.ts";
 import { createSigning } from "../../../src/signer/signing.ts";
+import { withStages } from "../../../src/signer/with-stages.ts";
 import { createLatch } from "../../component/transport/fake-services.ts";
 
 const key: ActiveKey = {
@@ -16,7 +20,17 @@ const key: ActiveKey = {
   curve: "ED25519",
   seed: new Uint8Array(32).fill(7),
   createTimeMs: 0,
-  progress: { kind: "active", dwallet: { dwalletId: "0x1", publicKeyHex: "aa", sessionDigestHex: "bb" } },
+  progress: {
+    kind: "active",
+    dwallet: { dwalletId: "0x1", publicKeyHex: "aa".repeat(32), sessionDigestHex: "bb" },
+  },
+};
+const publicKey = secp256k1.getPublicKey(new Uint8Array(32).fill(5), true);
+const publicKeyHex = Buffer.from(publicKey).toString("hex");
+const bitcoinKey: ActiveKey = {
+  ...key,
+  curve: "SECP256K1",
+  progress: { kind: "active", dwallet: { dwalletId: "0x1", publicKeyHex, sessionDigestHex: "bb" } },
 };
 const redact = createRedact([new Secret("the-api-key-of-a-project")]);
 const call = { requestId: "r", signal: new AbortController().signal, timeoutMs: 10_000 };
@@ -60,6 +74,68 @@ describe("a signature", () => {
     latch.open();
     await ended;
     await expect(signing.sign(request({}), call)).rejects.toMatchObject({ reason: "TIMEOUT" });
+  });
+});
+
+describe("a signature with stages", () => {
+  it("tells each stage before its result, and none after it", async () => {
+    const signing = signingOf(async (_, options) => {
+      options?.onProgress?.("reserve", 1);
+      await Promise.resolve();
+      options?.onProgress?.("compute", 2);
+      options?.onProgress?.("done", 3);
+      return signed;
+    });
+    const events = withStages((onStage: (stage: SigningStage) => void) =>
+      signing.sign(request({}), { ...call, onStage }),
+    );
+    const seen = await collect(events);
+    expect(seen.map((event) => ("stage" in event ? event.stage.name : "result"))).toEqual([
+      "reserve",
+      "compute",
+      "result",
+    ]);
+  });
+
+  it("ends with the failure, after the stages before it", async () => {
+    const signing = signingOf(async (_, options) => {
+      options?.onProgress?.("reserve", 1);
+      throw new TssError("TIMEOUT", "late");
+    });
+    const events = withStages((onStage: (stage: SigningStage) => void) =>
+      signing.sign(request({}), { ...call, onStage }),
+    );
+    expect(await events.next()).toMatchObject({ value: { stage: { name: "reserve" } } });
+    await expect(events.next()).rejects.toMatchObject({ reason: "TIMEOUT" });
+  });
+});
+
+describe("a PSBT's signatures", () => {
+  it("take places, have the request's key with their index, and a failure names the request's own key", async () => {
+    const latch = createLatch();
+    const seen: (string | undefined)[] = [];
+    const signing = signingOf(
+      async (_, options) => {
+        seen.push(options?.idempotencyKey);
+        await latch.wait();
+        throw new TssError("TIMEOUT", "late", { metadata: { idempotencyKey: options!.idempotencyKey! } });
+      },
+      2,
+      bitcoinKey,
+    );
+    const payload = { case: "bitcoinPsbt" as const, value: psbtOf(2) };
+    const running = signing.sign(request({ payload, idempotencyKey: "payment" }), call);
+    const ended = expect(running).rejects.toMatchObject({ metadata: { idempotencyKey: "payment" } });
+    await latch.entered;
+    await expect(signing.sign(request({}), call)).rejects.toMatchObject({ reason: "SIGNER_BUSY" });
+    latch.open();
+    await ended;
+    expect(seen).toEqual(["payment/0", "payment/1"]);
+    const more = { case: "bitcoinPsbt" as const, value: psbtOf(3) };
+    await expect(signing.sign(request({ payload: more }), call)).rejects.toMatchObject({
+      reason: "SIGNER_BUSY",
+    });
+    expect(seen).toHaveLength(2);
   });
 });
 
@@ -120,14 +196,29 @@ describe("an error of the SDK", () => {
   });
 });
 
-function signingOf(sign: TssClient["sign"], maxCount?: number) {
+function signingOf(sign: TssClient["sign"], maxCount?: number, of: ActiveKey = key) {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const keys = { getActive: () => key };
-  return createSigning({ keys, client: { sign }, log, redact, count: () => {}, maxCount });
+  const keys = { getActive: () => of };
+  return createSigning({ keys, client: { sign }, log, redact, count: () => {}, maxCount, nowMs: () => 0 });
 }
 
 function request(more: MessageInitShape<typeof SignRequestSchema>, octet = 1) {
   const message = Uint8Array.of(octet);
   const value = { message, signatureAlgorithm: SignatureAlgorithm.EdDSA, hashScheme: Hash.SHA512 };
   return create(SignRequestSchema, { name: "a", payload: { case: "raw", value }, ...more });
+}
+
+function psbtOf(inputCount: number): Uint8Array {
+  const transaction = new Transaction();
+  const { script } = p2wpkh(publicKey);
+  for (let index = 0; index < inputCount; index++)
+    transaction.addInput({ txid: "17".repeat(32), index, witnessUtxo: { script, amount: 1000n } });
+  transaction.addOutput({ script, amount: 900n });
+  return transaction.toPSBT();
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }
