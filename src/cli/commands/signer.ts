@@ -1,5 +1,16 @@
+import { PAYLOAD_KINDS } from "../../signer/mcp/payload-input.ts";
 import { command } from "../command.ts";
-import { nonEmptyText, required } from "../option.ts";
+import {
+  choicesOf,
+  count,
+  defaulted,
+  httpUrl,
+  nonEmptyText,
+  optional,
+  required,
+  texts,
+  WrongValue,
+} from "../option.ts";
 
 export const signerCommands = {
   create: command({
@@ -17,6 +28,37 @@ export const signerCommands = {
     options: {},
     run: async (_, context) => (await import("../signer/serve-signer.ts")).serveSigner(context),
   }),
+  mcp: command({
+    summary:
+      "serve a running signer to an agent over the Model Context Protocol; it signs nothing by default",
+    details:
+      "Without --listen-port it speaks over standard input and output, for a host that starts it.\n" +
+      "docs/agents.md says what an agent can do, and what it cannot.",
+    options: {
+      url: optional("<url>", "the signer's URL; default: its socket, SIGNER_SOCKET", httpUrl),
+      tokenFile: optional("<file>", "the file with the signer's token, for --url", nonEmptyText),
+      listenPort: optional("<port>", "serve HTTP on this port of 127.0.0.1; 0 selects one", count(0, 65_535)),
+      listenTokenFile: optional("<file>", "the file with the token that agents send over HTTP", nonEmptyText),
+      allowSign: optional("<keys>", "the keys that may sign, separated by commas", keyNames),
+      payloads: optional(
+        "<kinds>",
+        "what they may sign; default: transactions, and with --max-wei evm_transaction alone",
+        choicesOf(PAYLOAD_KINDS),
+      ),
+      perHour: defaulted("<count>", "signatures of a key in an hour", count(1, 1_000), "10"),
+      perDay: defaulted("<count>", "signatures of a key in a day", count(1, 10_000), "50"),
+      ledger: defaulted("<folder>", "counts them across restarts", nonEmptyText, "signer-mcp-ledger"),
+      maxWei: optional("<wei>", "sign only transfers on Ethereum, up to this value with its fee", wei),
+      chains: optional("<ids>", "the chains of those transfers, separated by commas", chainIds),
+      destinations: optional("<addresses>", "where they may go, separated by commas", evmAddresses),
+      tokens: optional(
+        "<address=units,...>",
+        "the tokens that may be transferred, and the most",
+        tokenLimits,
+      ),
+    },
+    run: async (values, context) => (await import("../signer/serve-mcp.ts")).serveMcp(values, context),
+  }),
   backup: command({
     summary: "write a checked copy of the key file, also while the signer runs",
     details: "The copy has the same passphrase. It lacks the keys that are made later.",
@@ -32,3 +74,38 @@ export const signerCommands = {
       (await import("../signer/key-file-commands.ts")).restoreStore(from, context),
   }),
 };
+
+function keyNames(value: string): string[] {
+  const names = texts(value);
+  if (names.some((name) => !/^[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}$/.test(name)))
+    throw new WrongValue("takes names of keys, separated by commas");
+  return names;
+}
+
+function wei(value: string): bigint {
+  if (!/^\d{1,30}$/.test(value)) throw new WrongValue("takes a whole number of wei");
+  return BigInt(value);
+}
+
+function chainIds(value: string): number[] {
+  return texts(value).map(count(1, Number.MAX_SAFE_INTEGER));
+}
+
+function evmAddresses(value: string): string[] {
+  return texts(value).map((address) => {
+    if (!/^0x[0-9a-f]{40}$/i.test(address))
+      throw new WrongValue("takes addresses of Ethereum, 0x and 40 hex digits");
+    return address.toLowerCase();
+  });
+}
+
+function tokenLimits(value: string): ReadonlyMap<string, bigint> {
+  return new Map(
+    texts(value).map((text) => {
+      const [, address, units] = /^(0x[0-9a-f]{40})=(\d{1,78})$/i.exec(text) ?? [];
+      if (address === undefined || units === undefined)
+        throw new WrongValue("takes tokens with their most units, such as 0x…=1000000, separated by commas");
+      return [address.toLowerCase(), BigInt(units)] as const;
+    }),
+  );
+}

@@ -108,3 +108,30 @@ describe("tss signer", () => {
     expect(err).not.toContain("short-token");
   });
 });
+
+describe("tss signer mcp", () => {
+  it.each([
+    ["--max-wei cannot limit solana_transaction", ["--max-wei", "1", "--payloads", "solana_transaction"]],
+    ["need --max-wei", ["--destinations", `0x${"a".repeat(40)}`]],
+    ["--destinations takes addresses of Ethereum", ["--max-wei", "1", "--destinations", "0xaa"]],
+    ["--tokens takes tokens with their most units", ["--max-wei", "1", "--tokens", `0x${"a".repeat(40)}`]],
+    ["--allow-sign takes names of keys", ["--allow-sign", "payouts,*"]],
+    ["--per-day is less than --per-hour", ["--per-hour", "51"]],
+    ["--url must be https", ["--url", "http://signer.example", "--token-file", "passphrase"]],
+    ["--url needs --token-file", ["--url", "https://signer.example"]],
+    ["--listen-port needs --listen-token-file", ["--listen-port", "0"]],
+  ])("says %j before it starts", async (text, options) => {
+    const { exitCode, err } = await runCli(["signer", "mcp", ...options], environment);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(text)]);
+  });
+
+  it("refuses a token of its callers that others may read, or that is short", async () => {
+    const start = () =>
+      runCli(["signer", "mcp", "--listen-port", "0", "--listen-token-file", at("token")], environment);
+    writeFileSync(at("token"), "a".repeat(32), { mode: 0o644 });
+    expect((await start()).err).toContain("others may read");
+    rmSync(at("token"));
+    writeFileSync(at("token"), "a".repeat(31), { mode: 0o600 });
+    expect((await start()).err).toContain("32 or more");
+  });
+});

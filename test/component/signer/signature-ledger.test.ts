@@ -1,0 +1,69 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSignatureLedger } from "../../../src/signer/mcp/signature-ledger.ts";
+
+const HOUR_MS = 3_600_000;
+let folder: string;
+let nowMs: number;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "tss-ledger-"));
+  nowMs = Date.UTC(2026, 0, 2, 23, 30);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+const open = (perHour = 2, perDay = 3) => openSignatureLedger(folder, { perHour, perDay }, () => nowMs);
+const refused = { reason: "TOO_MANY_SIGNATURES" };
+
+describe("a ledger of signatures", () => {
+  it("bounds those of a key in any hour and any day, over midnight and for each key alone", () => {
+    const ledger = open();
+    ledger.take("a");
+    ledger.take("a");
+    expect(() => ledger.take("a")).toThrow(expect.objectContaining(refused));
+    ledger.take("b");
+    nowMs += HOUR_MS;
+    ledger.take("a");
+    nowMs += HOUR_MS;
+    expect(() => ledger.take("a")).toThrow(expect.objectContaining(refused));
+    nowMs += 22 * HOUR_MS;
+    ledger.take("a");
+  });
+
+  it("counts over a restart, for other processes, and if the clock goes back", () => {
+    open().take("a");
+    open().take("a");
+    expect(() => open().take("a")).toThrow(expect.objectContaining(refused));
+    nowMs -= 2 * HOUR_MS;
+    expect(() => open().take("a")).toThrow(expect.objectContaining(refused));
+  });
+
+  it("gives the last place to nobody if another process has written at the same moment", () => {
+    const file = path.join(folder, "2026-01-02.jsonl");
+    const other = { id: "other", atMs: nowMs, keyName: "a" };
+    let readCount = 0;
+    const racing = openSignatureLedger(folder, { perHour: 1, perDay: 3 }, () => {
+      // The other process writes between this one's first look and its own line.
+      if (++readCount === 2) appendFileSync(file, `${JSON.stringify(other)}\n`);
+      return nowMs;
+    });
+    expect(() => racing.take("a")).toThrow(expect.objectContaining(refused));
+    // Its place is free again when the other one gives its own back too.
+    appendFileSync(file, `${JSON.stringify({ returned: "other" })}\n`);
+    racing.take("a");
+  });
+
+  it("refuses every signature if it is damaged or cannot be written, and does not grow for ever", () => {
+    writeFileSync(path.join(folder, "2025-12-31.jsonl"), "");
+    const ledger = open();
+    expect(readdirSync(folder)).toEqual([]);
+    ledger.take("a");
+    const before = readdirSync(folder);
+    writeFileSync(path.join(folder, before[0]!), "{");
+    const unavailable = expect.objectContaining({ reason: "LEDGER_UNAVAILABLE" });
+    expect(() => ledger.take("b")).toThrow(unavailable);
+    rmSync(folder, { recursive: true });
+    expect(() => ledger.take("b")).toThrow(unavailable);
+    writeFileSync(folder, "");
+  });
+});
