@@ -4,13 +4,19 @@
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect } from "node:net";
+import path from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient as createRpcClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport as McpTransport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { toBase64 } from "@mysten/sui/utils";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
 import { Transaction as BitcoinTransaction, p2wpkh } from "@scure/btc-signer";
@@ -42,7 +48,7 @@ import { openKeyFile } from "../../src/signer/store/file-key-store.ts";
 import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 import { type ServiceProxy, startServiceProxy } from "../support/signer/service-proxy.ts";
 import {
   SIGNER_PASSPHRASE,
@@ -297,6 +303,102 @@ describe("a key and its signatures", () => {
   });
 });
 
+describe("an agent over the Model Context Protocol", () => {
+  const receiver = "0x00000000000000000000000000000000000000aa";
+  const payload = (value: bigint) =>
+    Transaction.from({ type: 2, chainId: 5, to: receiver, value, nonce: 0, gasLimit: 21_000 })
+      .unsignedSerialized;
+  const args = (...more: string[]) => [
+    "signer",
+    "mcp",
+    "--ledger",
+    path.join(files.folder, "ledger"),
+    ...more,
+  ];
+  const limits = ["--allow-sign", "ethereum", "--per-hour", "2", "--max-wei", "10"];
+
+  it("reads, explains and gets bounded signatures over standard input, also when its host starts it again", async () => {
+    const address = await (async () => {
+      const { addresses } = await createRpcClient(Signer, onSocket("gRPC")).getKey({ name: "ethereum" });
+      return addresses.find(({ kind }) => kind === "ethereum")!.address;
+    })();
+    const over = async <T>(use: (client: Client) => Promise<T>) => {
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: ["--import", "tsx", path.resolve("src/cli/main.ts"), ...args(...limits)],
+        env: { ...getDefaultEnvironment(), SIGNER_SOCKET: files.socket },
+        stderr: "pipe",
+      });
+      const lines: string[] = [];
+      transport.stderr!.on("data", (chunk) => lines.push(String(chunk)));
+      logs.push(lines);
+      const client = new Client({ name: "test", version: "1" });
+      await client.connect(transport);
+      try {
+        return await use(client);
+      } finally {
+        await client.close();
+      }
+    };
+    const sign = { key: "ethereum", kind: "evm_transaction", payload: payload(7n) };
+    await over(async (client) => {
+      const { keys } = await callTool(client, "list_keys", {});
+      expect(keys).toContainEqual(expect.objectContaining({ name: "ethereum", may_sign: true }));
+      expect(keys).toContainEqual(expect.objectContaining({ name: "same", may_sign: false }));
+      expect(await callTool(client, "request_signature", { ...sign, key: "same" })).toMatchObject({
+        reason: "KEY_NOT_ALLOWED",
+      });
+      expect(await callTool(client, "request_signature", { ...sign, payload: payload(11n) })).toMatchObject({
+        reason: "LIMIT_EXCEEDED",
+      });
+      const made = await callTool(client, "request_signature", sign);
+      const { signed_transaction: octets } = made["signed"] as { signed_transaction: string };
+      expect(Transaction.from(octets)).toMatchObject({ from: address, value: 7n });
+      expect(JSON.stringify(made["explanation"])).toContain("7 wei");
+    });
+    await over(async (client) => {
+      const all = await Promise.all([1, 2, 3].map(() => callTool(client, "request_signature", sign)));
+      expect(all.map(({ reason }) => reason).sort()).toEqual([
+        "TOO_MANY_SIGNATURES",
+        "TOO_MANY_SIGNATURES",
+        undefined,
+      ]);
+    });
+  });
+
+  it("only reads over HTTP by default, and the log has no token", async () => {
+    const token = path.join(files.folder, "agents-token");
+    writeFileSync(token, "a".repeat(16) + "b".repeat(16), { mode: 0o600 });
+    const child = runTss(
+      args(
+        ...["--listen-port", "0", "--listen-token-file", token],
+        ...["--url", signer.url, "--token-file", path.join(files.folder, "secrets/token")],
+      ),
+      {},
+    );
+    const lines: string[] = [];
+    logs.push(lines);
+    child.stderr!.on("data", (chunk) => lines.push(String(chunk)));
+    const exited = once(child, "exit");
+    const [first] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
+    const url = new URL(first.replace("ready at ", ""));
+    const headers = { authorization: `Bearer ${readFileSync(token, "utf8")}` };
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(
+      new StreamableHTTPClientTransport(url, { requestInit: { headers } }) as McpTransport,
+    );
+    const { addresses } = await callTool(client, "get_addresses", { key: "ethereum" });
+    expect(addresses).toContainEqual(expect.objectContaining({ kind: "ethereum" }));
+    const sign = { key: "ethereum", kind: "evm_transaction", payload: payload(1n) };
+    expect(await callTool(client, "request_signature", sign)).toMatchObject({ reason: "KEY_NOT_ALLOWED" });
+    await client.close();
+    child.kill("SIGTERM");
+    expect((await exited)[0]).toBe(0);
+    expect(lines.join("")).toContain('"outcome":"KEY_NOT_ALLOWED"');
+    expect(lines.join("")).not.toContain("aaaa");
+  });
+});
+
 describe("a signer that is killed", () => {
   it.each(["registerEncryptionKey", "createDWallet", "acceptDWallet"])(
     "at %s of an onboarding keeps the seed, and makes the same key for one charge",
@@ -544,6 +646,17 @@ function isSignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint
 
 function hex(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes).toString("hex")}`;
+}
+
+/** Calls a tool, and reads the JSON of its result. */
+async function callTool(
+  client: Client,
+  name: string,
+  given: Record<string, unknown>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { content } = await client.callTool({ name, arguments: given }, undefined, { timeout: 120_000 });
+  const [{ text: json }] = content as [{ text: string }];
+  return JSON.parse(json) as Record<string, unknown>;
 }
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
