@@ -44,7 +44,7 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "concurrent calls with one name begin two onboardings",
     file: "src/signer/keys.ts",
-    find: "      if (begun !== undefined) return await begun.key;\n",
+    find: "      if (begun !== undefined) return await listening(begun, onStage);\n",
     replace: "",
     tests: KEYS,
   },
@@ -134,7 +134,7 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the caller's idempotency key does not reach the service",
-    file: "src/signer/signing.ts",
+    file: "src/signer/request-signer.ts",
     find: "request.idempotencyKey || randomUUID()",
     replace: "randomUUID()",
     tests: SIGNING,

@@ -1,4 +1,5 @@
 import { ACCESS_MUTANTS } from "./access-mutants.ts";
+import { AGENT_MUTANTS } from "./agent-mutants.ts";
 import { BACKEND_SIGNER_MUTANTS } from "./backend-signer-mutants.ts";
 import { BUDGET_MUTANTS } from "./budget-mutants.ts";
 import { CHAIN_MUTANTS } from "./chain-mutants.ts";
@@ -28,6 +29,7 @@ import { USER_MUTANTS } from "./user-mutants.ts";
 export const MUTANTS: readonly Mutant[] = [
   ...ACCESS_MUTANTS,
   ...BACKEND_SIGNER_MUTANTS,
+  ...AGENT_MUTANTS,
   ...BUDGET_MUTANTS,
   ...CHAIN_MUTANTS,
   ...CHAIN_TRUST_MUTANTS,
