@@ -2,16 +2,29 @@
  * A signer as the Ethereum node of viem and ethers, and as the external signer of geth: a real node judges what it
  * signs.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { connect } from "node:net";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { FetchRequest, IpcSocketProvider, JsonRpcProvider, verifyMessage, verifyTypedData } from "ethers";
-import { createPublicClient, createTestClient, createWalletClient, type Hex, http, parseEther } from "viem";
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  parseAbi,
+  parseEther,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, LedgerEntryKind } from "../../src/client/sdk/index.ts";
 import { type Anvil, startAnvil } from "../support/chain/anvil.ts";
+import { runExample } from "../support/repository/run-example.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 import {
@@ -166,6 +179,48 @@ describe("through a signer", () => {
     expect(await reader().waitForTransactionReceipt({ hash })).toMatchObject({ status: "success" });
     const code = await reader().getCode({ address: authority.address });
     expect(code).toBe(`0xef0100${delegate.slice(2)}`);
+  });
+
+  it("the example pays by x402 for a page, and the token's contract accepts the authorization once", async () => {
+    const program = path.join(ROOT, "examples/x402-payment/server.ts");
+    const shop = spawn(process.execPath, ["--import", "tsx", program, anvil.url, "0"], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = once(shop, "exit");
+    try {
+      const [token, place] = await new Promise<[Hex, string]>((resolve, reject) => {
+        let found: Hex;
+        createInterface({ input: shop.stdout }).on("line", (line) => {
+          const [, name, value] = /^(token|ready at) (\S+)$/.exec(line) ?? [];
+          if (name === "token") found = value as Hex;
+          else if (name === "ready at") resolve([found, value!]);
+        });
+        void exited.then(([code]) => reject(new Error(`the shop ended with ${code}`)));
+      });
+      const tokenFile = path.join(files.folder, "secrets/token");
+      const out = await runExample("x402-payment", {}, [token, place, signer.url, tokenFile]);
+      const [, payer, hash] =
+        /^from (0x\w{40})\nstatus 200 the page that you paid for\ntransaction (0x\w{64})\n$/.exec(
+          out,
+        ) as unknown as [string, Hex, Hex];
+      const receipt = await reader().getTransactionReceipt({ hash });
+      expect(receipt).toMatchObject({ status: "success", to: token.toLowerCase() });
+      const balanceOf = (account: Hex) =>
+        reader().readContract({
+          address: token,
+          abi: parseAbi(["function balanceOf(address) view returns (uint256)"]),
+          functionName: "balanceOf",
+          args: [account],
+        });
+      expect([await balanceOf(payer), await balanceOf(recipient)]).toEqual([990_000n, 10_000n]);
+      // Whoever has the authorization cannot use it again.
+      const { input } = await reader().getTransaction({ hash });
+      await expect(reader().call({ to: token, data: input })).rejects.toThrow("authorization is used");
+    } finally {
+      shop.kill("SIGTERM");
+      await exited;
+    }
   });
 
   it("nothing is answered without the token, and the log has no address of the node", async () => {
