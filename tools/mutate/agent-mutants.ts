@@ -24,7 +24,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "an agent's signatures are not counted",
     file: "src/signer/mcp/mcp-tools.ts",
-    find: "        ledger.take(name);\n",
+    find: "        ledger.take(name, count);\n",
     replace: "",
     tests: TOOLS,
   },
@@ -52,7 +52,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "two processes of an agent both take the last signature",
     file: "src/signer/mcp/signature-ledger.ts",
-    find: "refuseAbove(bounds, countOf(folder, keyName, atMs), 1);",
+    find: "refuseAbove(bounds, countOf(folder, keyName, atMs), 0);",
     replace: "void atMs;",
     tests: LEDGER,
   },
@@ -90,5 +90,12 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     find: "items.length > MAX_INPUTS",
     replace: "false",
     tests: CHAINS,
+  },
+  {
+    name: "a PSBT is a way around the count of an agent's signatures",
+    file: "src/signer/mcp/explanation.ts",
+    find: 'input.kind === "bitcoin_psbt"',
+    replace: "false",
+    tests: TOOLS,
   },
 ];

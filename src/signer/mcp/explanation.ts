@@ -35,14 +35,26 @@ export async function explain(input: PayloadInput): Promise<Explanation> {
         content,
       };
     }
+    case "bitcoin_psbt": {
+      const { explainPsbt } = await loadBitcoin();
+      return explainPsbt(input.octets);
+    }
     case "sui_transaction":
-    case "bitcoin_psbt":
       return {
-        words: [`A payload of ${input.octets.length} bytes, which this server does not explain.`],
-        warnings: ["Show it in a wallet or an explorer of its chain before you have it signed."],
+        words: [
+          `A transaction of Sui with ${input.octets.length} bytes, which this server does not explain.`,
+        ],
+        warnings: ["Show it in a wallet or an explorer before you have it signed."],
       };
   }
 }
+
+/** Counts the signatures of the network that a payload can need. Throws like {@link explain}. */
+export async function countSignatures(input: PayloadInput): Promise<number> {
+  return input.kind === "bitcoin_psbt" ? Math.max(1, (await loadBitcoin()).countPsbtInputs(input.octets)) : 1;
+}
+
+const loadBitcoin = () => load("@scure/btc-signer", () => import("./explain-bitcoin.ts"));
 
 async function load<T>(name: string, begin: () => Promise<T>): Promise<T> {
   try {

@@ -8,7 +8,7 @@ import {
   type SignResponse,
 } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import type { Log } from "../../service/platform/telemetry/logger.ts";
-import { explain } from "./explanation.ts";
+import { countSignatures, explain } from "./explanation.ts";
 import { McpError } from "./mcp-error.ts";
 import { PAYLOAD_KINDS, type PayloadInput, readPayloadInput, toSignPayload } from "./payload-input.ts";
 import type { SignatureLedger } from "./signature-ledger.ts";
@@ -44,12 +44,13 @@ export function createMcpTools({ signer, policy, ledger, log }: McpToolsOptions)
       const idempotencyKey = optionalText(given, "idempotency_key", 200);
       await checkPolicy(policy, name, input);
       const explanation = await explain(input);
+      const count = await countSignatures(input);
       if (signingCount >= MAX_SIGNING)
         throw new McpError("BUSY", `${MAX_SIGNING} signatures run; call again when one has ended`);
       signingCount++;
       try {
         // A malformed payload is refused above. From here on the call counts, with or without a signature.
-        ledger.take(name);
+        ledger.take(name, count);
         const request = {
           name,
           payload: toSignPayload(input),

@@ -18,10 +18,10 @@ import { McpError } from "./mcp-error.ts";
  */
 export interface SignatureLedger {
   /**
-   * Takes one signature of a key. Throws McpError TOO_MANY_SIGNATURES if the key has used up a bound, and
+   * Takes some signatures of a key, all or none. Throws McpError TOO_MANY_SIGNATURES if the key has used up a bound, and
    * LEDGER_UNAVAILABLE if the folder cannot be written.
    */
-  take(keyName: string): void;
+  take(keyName: string, count: number): void;
 }
 
 /** Opens the ledger in a folder, and removes files that are older than any bound. */
@@ -31,15 +31,15 @@ export function openSignatureLedger(folder: string, bounds: LedgerBounds, nowMs 
     if (DAY_FILE.test(name) && !filesAt(nowMs()).includes(name)) unlinkSync(path.join(folder, name));
   return {
     // Without an await, calls of one process cannot pass each other.
-    take(keyName) {
+    take(keyName, count) {
       try {
-        refuseAbove(bounds, countOf(folder, keyName, nowMs()), 0);
+        refuseAbove(bounds, countOf(folder, keyName, nowMs()), count);
         const id = randomUUID();
         const atMs = nowMs();
-        append(folder, atMs, { id, atMs, keyName });
+        append(folder, atMs, { id, atMs, keyName, count });
         // Another process may have taken the last place in the meantime. Of two, neither or one gets it, never both.
         try {
-          refuseAbove(bounds, countOf(folder, keyName, atMs), 1);
+          refuseAbove(bounds, countOf(folder, keyName, atMs), 0);
         } catch (error) {
           append(folder, atMs, { returned: id });
           throw error;
@@ -63,7 +63,7 @@ const DAY_MS = 24 * HOUR_MS;
 const DAY_FILE = /^\d{4}-\d\d-\d\d\.jsonl$/;
 
 type Entry =
-  | { readonly id: string; readonly atMs: number; readonly keyName: string }
+  | { readonly id: string; readonly atMs: number; readonly keyName: string; readonly count: number }
   | { readonly returned: string };
 
 /** The files that can have entries of the last day: of yesterday, today, and a clock that is ahead. */
@@ -84,7 +84,7 @@ function append(folder: string, nowMs: number, entry: Entry): void {
 
 /** Counts the signatures of a key in the last hour and the last day. A later time counts too: clocks go back. */
 function countOf(folder: string, keyName: string, nowMs: number): Counts {
-  const taken = new Map<string, number>();
+  const taken = new Map<string, { readonly atMs: number; readonly count: number }>();
   const present = new Set(readdirSync(folder));
   for (const name of filesAt(nowMs)) {
     if (!present.has(name)) continue;
@@ -92,10 +92,15 @@ function countOf(folder: string, keyName: string, nowMs: number): Counts {
       if (line === "") continue;
       const entry = JSON.parse(line) as Entry;
       if ("returned" in entry) taken.delete(entry.returned);
-      else if (entry.keyName === keyName) taken.set(entry.id, entry.atMs);
+      else if (!Number.isInteger(entry.count) || !Number.isInteger(entry.atMs))
+        throw new Error("a line of the ledger is damaged");
+      else if (entry.keyName === keyName) taken.set(entry.id, entry);
     }
   }
-  const since = (spanMs: number) => [...taken.values()].filter((atMs) => atMs > nowMs - spanMs).length;
+  const since = (spanMs: number) =>
+    [...taken.values()]
+      .filter(({ atMs }) => atMs > nowMs - spanMs)
+      .reduce((sum, { count }) => sum + count, 0);
   return { hourCount: since(HOUR_MS), dayCount: since(DAY_MS) };
 }
 
@@ -104,17 +109,17 @@ interface Counts {
   readonly dayCount: number;
 }
 
-/** @param ownCount how many of the counted signatures are the caller's */
+/** @param moreCount how many are about to be added */
 function refuseAbove(
   { perHour, perDay }: LedgerBounds,
   { hourCount, dayCount }: Counts,
-  ownCount: number,
+  moreCount: number,
 ): void {
-  const span = hourCount - ownCount >= perHour ? "hour" : dayCount - ownCount >= perDay ? "day" : undefined;
+  const span = hourCount + moreCount > perHour ? "hour" : dayCount + moreCount > perDay ? "day" : undefined;
   if (span === undefined) return;
   const most = span === "hour" ? perHour : perDay;
   throw new McpError(
     "TOO_MANY_SIGNATURES",
-    `the key has used up its ${most} signatures of the last ${span}; only its owner can change that`,
+    `the key has too few of its ${most} signatures of the last ${span} left; only its owner can change that`,
   );
 }

@@ -18,52 +18,62 @@ const refused = { reason: "TOO_MANY_SIGNATURES" };
 describe("a ledger of signatures", () => {
   it("bounds those of a key in any hour and any day, over midnight and for each key alone", () => {
     const ledger = open();
-    ledger.take("a");
-    ledger.take("a");
-    expect(() => ledger.take("a")).toThrow(expect.objectContaining(refused));
-    ledger.take("b");
+    ledger.take("a", 1);
+    ledger.take("a", 1);
+    expect(() => ledger.take("a", 1)).toThrow(expect.objectContaining(refused));
+    ledger.take("b", 1);
     nowMs += HOUR_MS;
-    ledger.take("a");
+    ledger.take("a", 1);
     nowMs += HOUR_MS;
-    expect(() => ledger.take("a")).toThrow(expect.objectContaining(refused));
+    expect(() => ledger.take("a", 1)).toThrow(expect.objectContaining(refused));
     nowMs += 22 * HOUR_MS;
-    ledger.take("a");
+    ledger.take("a", 1);
+  });
+
+  it("gives several signatures at once, or none", () => {
+    const ledger = open(3, 9);
+    ledger.take("a", 2);
+    expect(() => ledger.take("a", 2)).toThrow(expect.objectContaining(refused));
+    ledger.take("a", 1);
+    expect(() => ledger.take("a", 1)).toThrow(expect.objectContaining(refused));
   });
 
   it("counts over a restart, for other processes, and if the clock goes back", () => {
-    open().take("a");
-    open().take("a");
-    expect(() => open().take("a")).toThrow(expect.objectContaining(refused));
+    open().take("a", 1);
+    open().take("a", 1);
+    expect(() => open().take("a", 1)).toThrow(expect.objectContaining(refused));
     nowMs -= 2 * HOUR_MS;
-    expect(() => open().take("a")).toThrow(expect.objectContaining(refused));
+    expect(() => open().take("a", 1)).toThrow(expect.objectContaining(refused));
   });
 
   it("gives the last place to nobody if another process has written at the same moment", () => {
     const file = path.join(folder, "2026-01-02.jsonl");
-    const other = { id: "other", atMs: nowMs, keyName: "a" };
+    const other = { id: "other", atMs: nowMs, keyName: "a", count: 1 };
     let readCount = 0;
     const racing = openSignatureLedger(folder, { perHour: 1, perDay: 3 }, () => {
       // The other process writes between this one's first look and its own line.
       if (++readCount === 2) appendFileSync(file, `${JSON.stringify(other)}\n`);
       return nowMs;
     });
-    expect(() => racing.take("a")).toThrow(expect.objectContaining(refused));
+    expect(() => racing.take("a", 1)).toThrow(expect.objectContaining(refused));
     // Its place is free again when the other one gives its own back too.
     appendFileSync(file, `${JSON.stringify({ returned: "other" })}\n`);
-    racing.take("a");
+    racing.take("a", 1);
   });
 
   it("refuses every signature if it is damaged or cannot be written, and does not grow for ever", () => {
     writeFileSync(path.join(folder, "2025-12-31.jsonl"), "");
     const ledger = open();
     expect(readdirSync(folder)).toEqual([]);
-    ledger.take("a");
+    ledger.take("a", 1);
     const before = readdirSync(folder);
     writeFileSync(path.join(folder, before[0]!), "{");
     const unavailable = expect.objectContaining({ reason: "LEDGER_UNAVAILABLE" });
-    expect(() => ledger.take("b")).toThrow(unavailable);
+    expect(() => ledger.take("b", 1)).toThrow(unavailable);
+    writeFileSync(path.join(folder, before[0]!), `{"id":"x","atMs":${nowMs},"keyName":"b"}`);
+    expect(() => ledger.take("b", 1)).toThrow(unavailable);
     rmSync(folder, { recursive: true });
-    expect(() => ledger.take("b")).toThrow(unavailable);
+    expect(() => ledger.take("b", 1)).toThrow(unavailable);
     writeFileSync(folder, "");
   });
 });

@@ -1,6 +1,8 @@
 /** The tools of an agent that follows somebody else's instructions. */
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { Transaction as BitcoinTransaction, p2wpkh } from "@scure/btc-signer";
 import {
   appendTransactionMessageInstructions,
   address as asAddress,
@@ -31,6 +33,7 @@ import type { SigningPolicy, TransferLimits } from "../../../../src/signer/mcp/s
 import { createLatch } from "../../../component/transport/fake-services.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 
+const PUBLIC_KEY = secp256k1.getPublicKey(new Uint8Array(32).fill(5), true);
 const friend = "0x00000000000000000000000000000000000000aa";
 const thief = "0x00000000000000000000000000000000000000bb";
 const token = "0x00000000000000000000000000000000000000cc";
@@ -114,6 +117,21 @@ describe("an agent", () => {
     const results = await Promise.all([1, 2, 3].map(() => call("request_signature", args)));
     expect(results.filter(({ isError }) => !isError)).toHaveLength(1);
     expect(asked).toHaveLength(1);
+  });
+
+  it("pays for each input of a PSBT, so that none is a way around the count", async () => {
+    mostCount = 2;
+    const policy = { ...anything, payloads: new Set(["bitcoin_psbt"] as const) };
+    const sign = (inputCount: number) =>
+      call("request_signature", { key: "payouts", kind: "bitcoin_psbt", payload: psbt(inputCount) }, policy);
+    expect(await sign(3)).toMatchObject({ value: { reason: "TOO_MANY_SIGNATURES" } });
+    const { value } = await sign(2);
+    expect((value["explanation"] as { words: string[] }).words).toEqual([
+      "Spends 2 outputs, and makes 1.",
+      `Pays 0.00000900 BTC (900 satoshis) to ${p2wpkh(PUBLIC_KEY).address}.`,
+      "Leaves 0.00001100 BTC (1100 satoshis) to the miners.",
+    ]);
+    expect([asked.length, takenCount]).toEqual([1, 2]);
   });
 
   it("has a bounded number of signatures at a time", async () => {
@@ -346,12 +364,21 @@ function toolsOf(
       sign(create(SignRequestSchema, request)),
   };
   const ledger = {
-    take() {
-      if (takenCount >= mostCount) throw new McpError("TOO_MANY_SIGNATURES", "no more");
-      takenCount++;
+    take(_: string, count: number) {
+      if (takenCount + count > mostCount) throw new McpError("TOO_MANY_SIGNATURES", "no more");
+      takenCount += count;
     },
   };
   return createMcpTools({ signer, policy, ledger, log: silentLog });
+}
+
+function psbt(inputCount: number): string {
+  const transaction = new BitcoinTransaction();
+  const { script } = p2wpkh(PUBLIC_KEY);
+  for (let index = 0; index < inputCount; index++)
+    transaction.addInput({ txid: "17".repeat(32), index, witnessUtxo: { script, amount: 1000n } });
+  transaction.addOutput({ script, amount: 900n });
+  return Buffer.from(transaction.toPSBT()).toString("base64");
 }
 
 function evm(fields: object): string {
