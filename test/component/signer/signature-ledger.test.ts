@@ -70,7 +70,7 @@ describe("a ledger of signatures", () => {
     writeFileSync(path.join(folder, before[0]!), "{");
     const unavailable = expect.objectContaining({ reason: "LEDGER_UNAVAILABLE" });
     expect(() => ledger.take("b", 1)).toThrow(unavailable);
-    writeFileSync(path.join(folder, before[0]!), `{"id":"x","atMs":${nowMs},"keyName":"b"}`);
+    writeFileSync(path.join(folder, before[0]!), `{"id":"x","atMs":${nowMs},"keyName":"b"}\n`);
     expect(() => ledger.take("b", 1)).toThrow(unavailable);
     rmSync(folder, { recursive: true });
     expect(() => ledger.take("b", 1)).toThrow(unavailable);
