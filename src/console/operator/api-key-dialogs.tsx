@@ -99,6 +99,7 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   [Scope.read, "read: dWallets and sign requests"],
   [Scope.billing, "billing: balance, prices and ledger"],
   [Scope.sessions, "sessions: users and their sessions"],
+  [Scope.webhooks, "webhooks: endpoints and their deliveries"],
 ];
 
 /** Changes the web origins whose pages may send a key. */

@@ -6,13 +6,13 @@ import type { Allowance } from "./allowances/allowance.ts";
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 
 /** The permissions that a project's key can have. */
-export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions";
+export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions" | "webhooks";
 
 /** The permissions that a session can have. */
 export type SessionScope = Extract<Scope, "onboard" | "sign" | "read">;
 
 /** All scopes, for an unrestricted key. */
-export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing", "sessions"];
+export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing", "sessions", "webhooks"];
 
 /** A caller with a project's key, or with a session of one of its users. */
 export interface ProjectCaller {

@@ -95,6 +95,7 @@ const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
   [Access.BILLING]: { access: "project", scope: "billing" },
   [Access.PROJECT]: { access: "project", scope: "any" },
   [Access.SESSIONS]: { access: "project", scope: "sessions" },
+  [Access.WEBHOOKS]: { access: "project", scope: "webhooks" },
   [Access.ID_TOKEN]: { access: "idToken", scope: undefined },
 };
 

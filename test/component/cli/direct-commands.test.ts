@@ -44,7 +44,7 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
     const keys = await done("key", "list", "--project", projectId, "--json");
     expect(JSON.parse(keys)).toMatchObject({
       name: "acme",
-      scopes: ["onboard", "sign", "read", "billing", "sessions"],
+      scopes: ["onboard", "sign", "read", "billing", "sessions", "webhooks"],
     });
   });
 

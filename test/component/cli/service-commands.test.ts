@@ -176,7 +176,7 @@ describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }
         `key        ${ID}`,
         `project    ${ID}`,
         "name       ci",
-        "scopes     onboard,sign,read,billing,sessions",
+        "scopes     onboard,sign,read,billing,sessions,webhooks",
         "addresses  203.0.113.7,2001:db8::/32",
         "origins    none",
         "expires    never",

@@ -23,7 +23,7 @@ export function backendOf(projectId: string): ProjectCaller {
     projectId,
     apiKeyId: "the calling key",
     network: "localnet",
-    scopes: ["sessions", "read"],
+    scopes: ["webhooks", "read"],
     origin: TEST_ORIGIN,
   };
 }
