@@ -14,7 +14,8 @@ keep() {
   chmod 644 "secrets/$1"
 }
 
-for name in postgres_password redis_password grafana_password admin_api_key hot_wallet deposit_seed audit_seal; do
+for name in postgres_password redis_password grafana_password admin_api_key hot_wallet deposit_seed audit_seal \
+  webhook_secret; do
   value=$(openssl rand -hex 32)
   keep "$name" "$value"
 done
