@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const RACE = ["test/race/events.test.ts"];
 const KINDS = ["test/component/service/events/event-kinds.test.ts"];
+const WARNINGS = ["test/component/service/events/warnings.test.ts"];
 const EVENTS = ["test/component/service/events/events-service.test.ts"];
 const WEBHOOKS = ["test/component/service/webhooks/webhooks-service.test.ts"];
 const SENDER = ["test/component/service/webhooks/send-webhook.test.ts"];
@@ -13,6 +14,27 @@ const verifyWebhook = "src/client/sdk/verify-webhook.ts";
 
 /** Lines that keep events complete and in order, and webhooks authentic, ordered and bounded. */
 export const EVENT_MUTANTS: readonly Mutant[] = [
+  {
+    name: "every refusal of a budget is told",
+    file: "src/service/access/allowances/budget-refusals.ts",
+    find: "OR a.refused_at <= clock_timestamp()",
+    replace: "OR true OR a.refused_at <= clock_timestamp()",
+    tests: WARNINGS,
+  },
+  {
+    name: "any number of refusals is told in a day",
+    file: "src/service/ledger/project-warnings.ts",
+    find: "p.refusals_on_day < ",
+    replace: "-1 < ",
+    tests: WARNINGS,
+  },
+  {
+    name: "the expiry of a key is told at every pass",
+    file: "src/service/access/keys/expiring-keys.ts",
+    find: "SET expiry_notices = due.notices",
+    replace: "SET expiry_notices = 0",
+    tests: WARNINGS,
+  },
   {
     name: "events get their numbers in another order than they were written",
     file: "src/service/events/number-events.ts",

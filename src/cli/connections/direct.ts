@@ -12,6 +12,7 @@ import { type Config, loadConfig } from "../../service/config/config.ts";
 import { NETWORK_NAMES } from "../../service/config/network.ts";
 import { createAccountCalls, createAdminKeyCalls } from "../../service/operator/calls/account-calls.ts";
 import { createPriceCalls } from "../../service/operator/calls/price-calls.ts";
+import { createLocalSignals } from "../../service/platform/coordination/local-coordination.ts";
 import { createErrorInterceptor } from "../../service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../service/platform/errors/error-mapping.ts";
 import { createIdempotencyInterceptor } from "../../service/platform/idempotency/idempotency.ts";
@@ -91,7 +92,10 @@ function serveInProcess(
     (router) =>
       router
         .service(Admin, admin)
-        .service(Billing, createBillingService({ database, clock: systemClock, prices })),
+        .service(
+          Billing,
+          createBillingService({ database, signals: createLocalSignals(), clock: systemClock, prices }),
+        ),
     {
       router: {
         interceptors: [

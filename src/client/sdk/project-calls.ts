@@ -48,6 +48,7 @@ export function createProjectCalls(transport: Transport, caller?: ServiceCaller)
     getSign: signing.getSign,
     listSigns: signing.listSigns,
     balance: (options) => billing.getBalance({}, options),
+    setLowBalance: async (args, options) => void (await billing.setLowBalance(args, options)),
     prices: (options) => billing.getPricing({}, options),
     usage: (args, options) => billing.getUsage(usageRequest(args), options),
     listLedgerEntries: billing.listLedgerEntries,
@@ -148,6 +149,16 @@ export interface ProjectCalls {
    * console.log(await client.balance());
    */
   balance(options?: RequestOptions): Promise<GetBalanceResponse>;
+  /**
+   * Sets the balance, in millionths of a US dollar, below which the project gets an event `balance.low`. Without a value
+   * it gets none.
+   *
+   * @throws {TssError} SCOPE_MISSING when the key lacks the scope `billing`.
+   *
+   * @example
+   * await client.setLowBalance({ lowBalanceMicroUsd: 5_000_000n });
+   */
+  setLowBalance(args: { readonly lowBalanceMicroUsd?: bigint }, options?: RequestOptions): Promise<void>;
   /**
    * Reads the service's prices, in millionths of a US dollar.
    *

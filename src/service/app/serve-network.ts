@@ -55,7 +55,10 @@ export async function serveNetwork(
   return {
     onboarding: onboardingOf(network, service, parameters),
     signing: signingOf(network, service),
-    billing: createBillingService({ database, clock, prices: config.prices, deposits: network.deposits }),
+    billing: createBillingService({
+      ...{ database, signals: network.signals, clock },
+      ...{ prices: config.prices, deposits: network.deposits },
+    }),
     account: createAccountService({ database }),
     operations: operationsOf(network, service, readiness),
     admin: adminOf(network),

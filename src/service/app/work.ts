@@ -13,6 +13,7 @@ import { createSubmitter } from "../chain/submit/submitter.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Config } from "../config/config.ts";
 import { createEventRetention } from "../events/retain-events.ts";
+import { createExpiryNotices } from "../events/tell-expiring-keys.ts";
 import { createAcceptOperation } from "../onboarding/accept-dwallet.ts";
 import { createConsentOperation } from "../onboarding/custody/consent-operation.ts";
 import { createCustodyLoop } from "../onboarding/custody/custody-loop.ts";
@@ -216,6 +217,7 @@ export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
     { name: "expiry", loop: expiry },
     { name: "retention", loop: retention },
     { name: "event retention", loop: createEventRetention({ database, clock, log, ...pace }) },
+    { name: "expiring keys", loop: createExpiryNotices({ database, signals, clock, log, ...pace }) },
     { name: "sessions", loop: createSessionSweep({ database, clock, log, ...pace }) },
   ];
 }

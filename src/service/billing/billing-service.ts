@@ -11,6 +11,9 @@ import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { CURVE_ALGORITHMS } from "../../protocol/algorithms.ts";
 import { INCLUDED_MESSAGE_BYTES, type PriceTable, signPrice } from "../../protocol/price-table.ts";
 import { callerOf } from "../access/caller.ts";
+import { announceEvents } from "../events/event.ts";
+import { setLowBalance } from "../ledger/project-warnings.ts";
+import type { Signals } from "../platform/coordination/signals.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import type { Database } from "../platform/store/database.ts";
@@ -25,7 +28,7 @@ import { encodeUsage, readUsage, usageWindow } from "./read-usage.ts";
 
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
-  const { database, prices, clock } = deps;
+  const { database, signals, prices, clock } = deps;
   const taken = (): Deposits => {
     if (deps.deposits !== undefined) return deps.deposits;
     throw new ServiceError("DEPOSITS_DISABLED", "this service accepts no deposits");
@@ -33,10 +36,17 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
   return {
     async getBalance(_request, context) {
       const { projectId } = callerOf(context, "project");
-      return database.prisma.project.findUniqueOrThrow({
+      const { lowBalanceMicroUsd, ...balance } = await database.prisma.project.findUniqueOrThrow({
         where: { id: projectId },
-        select: { balanceMicroUsd: true, heldMicroUsd: true },
+        select: { balanceMicroUsd: true, heldMicroUsd: true, lowBalanceMicroUsd: true },
       });
+      return { ...balance, ...(lowBalanceMicroUsd !== null && { lowBalanceMicroUsd }) };
+    },
+    async setLowBalance({ lowBalanceMicroUsd }, context) {
+      const caller = callerOf(context, "project");
+      if (await setLowBalance(database, caller, lowBalanceMicroUsd))
+        announceEvents(signals, caller.projectId);
+      return {};
     },
     async getPricing() {
       return encodePricing(prices);
@@ -87,6 +97,7 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
 
 interface BillingServiceDeps {
   readonly database: Database;
+  readonly signals: Signals;
   readonly prices: PriceTable;
   readonly clock: Pick<Clock, "wallMs">;
   /** Undefined if the service accepts no deposits. */

@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 
-/** The kinds of events. */
+/** The kinds of events. A trigger of the database writes `balance.low`, because many statements move a balance. */
 export const EVENT_KINDS = [
   "sign.completed",
   "sign.failed",
@@ -10,6 +10,9 @@ export const EVENT_KINDS = [
   "dwallet.left",
   "dwallet.failed",
   "deposit.credited",
+  "balance.low",
+  "budget.exceeded",
+  "key.expiring",
 ] as const;
 
 /** One of {@link EVENT_KINDS}. */

@@ -19,6 +19,7 @@ import {
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { refuseWhileDraining } from "../chain/network-drain.ts";
 import { operationInsert, type WaitTime, waitForOperation } from "../chain/operation.ts";
+import { tellRefusal } from "../events/tell-refusal.ts";
 import { postings } from "../ledger/postings.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
@@ -128,12 +129,14 @@ async function checkRequest(
  * name, may have come first.
  */
 async function storeDWallet(
-  { database, network, dkgsPerDay, usersMaxCount, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,
+  deps: OnboardingDeps,
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
 ): Promise<void> {
-  await database.transaction(async (db) => {
+  const { database, network, dkgsPerDay, usersMaxCount, dkgPriceMicroUsd: priceMicroUsd } = deps;
+  let refused: BudgetOutcome | undefined;
+  const stored = database.transaction(async (db) => {
     const id = newId();
     await lockForQuota(db, caller.projectId);
     await refuseWhileDraining(db, network.name);
@@ -154,12 +157,20 @@ async function storeDWallet(
       allowance: caller.allowance,
     });
     if (charged === "no-credit") throw insufficientCredit(priceMicroUsd);
-    if (charged !== "charged") throw budgetExceeded(charged);
+    if (charged !== "charged") {
+      refused = charged;
+      throw budgetExceeded(charged);
+    }
     await writeAuditEvent(db, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.create",
       subject: id,
     });
+  });
+  await stored.catch(async (error: unknown) => {
+    const { userReference } = request;
+    if (refused !== undefined) await tellRefusal(deps, caller, { userReference, left: refused });
+    throw error;
   });
 }
 

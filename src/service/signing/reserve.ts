@@ -3,6 +3,7 @@ import { messageSignPrice, type PriceTable } from "../../protocol/price-table.ts
 import type { Allowance } from "../access/allowances/allowance.ts";
 import { budgetExceeded } from "../access/allowances/budgets.ts";
 import type { AuditOrigin } from "../audit/audit-event.ts";
+import { tellRefusal } from "../events/tell-refusal.ts";
 import { hasLeft } from "../onboarding/custody/custody-state.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
@@ -84,7 +85,10 @@ export async function reserve(
     if (outcome === "not-active") throw hasLeft(input.dwalletId, "Leaving");
     if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);
     if (outcome === "no-presign") return undefined;
-    if ("growsAt" in outcome) throw budgetExceeded(outcome);
+    if ("growsAt" in outcome) {
+      await tellRefusal(deps, caller, { userReference: dwallet.userReference, left: outcome });
+      throw budgetExceeded(outcome);
+    }
     throw tooManyReservations(outcome.openMaxCount);
   });
   if (row === undefined) {

@@ -1,3 +1,4 @@
+import type { Allowance } from "../../../src/service/access/allowances/allowance.ts";
 import type { Signals } from "../../../src/service/platform/coordination/signals.ts";
 import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../src/service/platform/store/database.ts";
@@ -50,8 +51,8 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
   const subjectOf = async (id: string) => (await operation.load(database, [id])).get(id)!;
   return {
     /** - -> prepared; the dWallet's bucket must have a presign. */
-    async reserve(projectId: string, dwallet: TestDWalletRow): Promise<string> {
-      const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+    async reserve(projectId: string, dwallet: TestDWalletRow, allowance?: Allowance): Promise<string> {
+      const caller = { projectId, network: "localnet", origin: TEST_ORIGIN, allowance };
       const input = {
         dwalletId: dwallet.objectId,
         triple: TEST_TRIPLE,

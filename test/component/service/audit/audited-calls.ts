@@ -216,6 +216,13 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       return { key: ADMIN_KEY, request: { adminKeyId: id } };
     },
   },
+  SetLowBalance: {
+    action: "project.low_balance",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: { lowBalanceMicroUsd: "5000000" } };
+    },
+  },
   DeclareDeposit: {
     action: "deposit.credit",
     async prepare({ deposits, chain, prices, ...stack }) {

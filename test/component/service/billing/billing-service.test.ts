@@ -32,14 +32,18 @@ let billing: ReturnType<typeof clientOf<typeof Billing>>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  billing = clientOf(Billing, createBillingService({ database, clock: systemClock, prices: PRICES }), () => ({
-    kind: "project",
-    projectId,
-    apiKeyId: "key",
-    network: "localnet",
-    scopes: [],
-    origin: TEST_ORIGIN,
-  }));
+  billing = clientOf(
+    Billing,
+    createBillingService({ database, signals: createLocalSignals(), clock: systemClock, prices: PRICES }),
+    () => ({
+      kind: "project",
+      projectId,
+      apiKeyId: "key",
+      network: "localnet",
+      scopes: [],
+      origin: TEST_ORIGIN,
+    }),
+  );
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 beforeEach(async () => {

@@ -22,7 +22,12 @@ beforeAll(async () => {
   database = await openTestDatabase();
   billing = clientOf(
     Billing,
-    createBillingService({ database, clock: systemClock, prices: flatPrices(10n) }),
+    createBillingService({
+      database,
+      signals: createLocalSignals(),
+      clock: systemClock,
+      prices: flatPrices(10n),
+    }),
     () => ({
       kind: "project",
       projectId,

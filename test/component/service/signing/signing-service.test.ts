@@ -60,7 +60,7 @@ beforeAll(async () => {
   signing = clientOf(Signing, createSigningService({ ...deps, clock: systemClock }), caller);
   billing = clientOf(
     Billing,
-    createBillingService({ database, clock: systemClock, prices: flatPrices(10n) }),
+    createBillingService({ database, signals, clock: systemClock, prices: flatPrices(10n) }),
     caller,
   );
 }, DATABASE_TIMEOUT_MS);

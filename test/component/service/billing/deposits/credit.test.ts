@@ -46,7 +46,13 @@ beforeEach(async () => {
   address = await depositAddress(deposits, { projectId, reference: "" });
   billing = clientOf(
     Billing,
-    createBillingService({ database, clock: systemClock, prices: flatPrices(10n), deposits }),
+    createBillingService({
+      database,
+      signals: createLocalSignals(),
+      clock: systemClock,
+      prices: flatPrices(10n),
+      deposits,
+    }),
     () => ({
       kind: "project",
       projectId,

@@ -37,7 +37,13 @@ beforeEach(async () => {
   projectId = await projectWith(database, 0n);
   billing = clientOf(
     Billing,
-    createBillingService({ database, clock: systemClock, prices: flatPrices(10n), deposits }),
+    createBillingService({
+      database,
+      signals: createLocalSignals(),
+      clock: systemClock,
+      prices: flatPrices(10n),
+      deposits,
+    }),
     () => ({
       kind: "project",
       projectId,

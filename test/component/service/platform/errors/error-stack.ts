@@ -259,7 +259,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const chain = fakePayments();
   const prices: TestPrices = { SUI: undefined, IKA: undefined };
   const deposits = testDeposits(database, prices, { reader: chain });
-  const priced = { database, clock: systemClock, prices: PRICES };
+  const priced = { database, signals, clock: systemClock, prices: PRICES };
   const accounts = {
     accounts: { database, lookup },
     adminKeys: { database, lookup: adminLookup },
