@@ -1,12 +1,14 @@
-/** The console's pages of a project's users and their sessions, and the origins of a key, in Chromium. */
+/** The console's pages of a project's users, their sessions and webhooks, and the origins of a key, in Chromium. */
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { createAdminClient } from "../../src/client/sdk/admin/index.ts";
 import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
+import { verifyWebhook } from "../../src/client/sdk/verify-webhook.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
+import { startReceiver } from "../support/service/receiver.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 import { axeFaults } from "./console/looks.ts";
 import { signIn, visit } from "./console/tour.ts";
@@ -81,6 +83,68 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await rowOf("carl").waitFor({ state: "detached" });
     for (const reference of ["bea", "bob"]) await rowOf(reference).waitFor();
     expect(page.url()).toMatch(/#\/users\?prefix=b$/);
+  });
+
+  it("makes a webhook endpoint, shows its secret once, sends, rotates, disables and deletes", async () => {
+    const secretShape = /^whsec_[A-Za-z0-9+/]{32,}=*$/;
+    let status = 500;
+    const receiver = await startReceiver((_request, response) => response.writeHead(status).end());
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "webhooks" });
+    await page.getByRole("button", { name: "Create an endpoint" }).click();
+    const create = page.getByRole("dialog", { name: "Create an endpoint" });
+    await create.getByLabel("URL").fill("ftp://app.example");
+    await create.getByText("Write a URL such as").waitFor();
+    await create.getByLabel("URL").fill(`${receiver.url}/hook`);
+    await create.getByLabel("Kinds of events").fill("sign.completed, sign.failed");
+    expect(await axeFaults(page)).toEqual([]);
+    await create.getByRole("button", { name: "Create" }).click();
+    const shown = page.getByRole("dialog", { name: "The secret of the endpoint" });
+    const secret = await shown.locator("code").innerText();
+    expect(secret).toMatch(secretShape);
+    expect(await axeFaults(page)).toEqual([]);
+    for (let press = 0; press < 3; press++) await page.keyboard.press("Escape");
+    expect(await shown.locator("code").innerText()).toBe(secret);
+    await shown.getByRole("button", { name: "I have the secret" }).click();
+    await shown.waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain(secret);
+    await rowOf("/hook").getByText("sign.completed, sign.failed").waitFor();
+
+    await rowOf("/hook").getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: "Endpoint" }).waitFor();
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send a test" }).click();
+    const delivery = rowOf("webhook.test");
+    await delivery.getByText("HTTP 500").waitFor();
+    await delivery.getByText("retrying").waitFor();
+    status = 204;
+    await delivery.getByRole("button", { name: /^Send again/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
+    await delivery.getByText("HTTP 204").waitFor();
+    await delivery.getByText("delivered").waitFor();
+    expect(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    for (const { headers, body } of receiver.requests)
+      expect(verifyWebhook({ body, headers: headers as never, secret }).type).toBe("webhook.test");
+
+    await page.getByRole("button", { name: "Rotate the secret" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate the secret" }).click();
+    const next = await shown.locator("code").innerText();
+    expect(next).toMatch(secretShape);
+    expect(next).not.toBe(secret);
+    await shown.getByRole("button", { name: "I have the secret" }).click();
+    await page.getByText("signs until").waitFor();
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Disable the endpoint" }).click();
+    await page.getByText("by the project").waitFor();
+    expect(await page.getByRole("button", { name: "Send a test" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Enable" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Enable the endpoint" }).click();
+    await page.getByText("enabled", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Delete the endpoint" }).click();
+    await page.getByText("No endpoints yet").waitFor();
+    await receiver.close();
   });
 
   it("deletes a user after a confirmation that says what is kept", async () => {

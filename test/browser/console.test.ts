@@ -298,6 +298,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
         (title) => `${title}, the key lacks the scope billing`,
       ),
       "Sessions, the key lacks the scope sessions",
+      "Webhooks, the key lacks the scope webhooks",
     ]);
   });
 

@@ -11,6 +11,7 @@ import { Receipts } from "../../../gen/client/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/client/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/client/tss/v1/users_pb.ts";
+import { Webhooks } from "../../../gen/client/tss/v1/webhooks_pb.ts";
 
 /** A page's view of the signed-in key on one network. */
 export interface Session extends Clients {
@@ -82,6 +83,7 @@ interface Clients {
   readonly sessions: Client<typeof Sessions>;
   readonly signing: Client<typeof Signing>;
   readonly users: Client<typeof Users>;
+  readonly webhooks: Client<typeof Webhooks>;
 }
 
 function createClients(key: string, network: string | undefined): Clients {
@@ -106,6 +108,7 @@ function createClients(key: string, network: string | undefined): Clients {
     sessions: createClient(Sessions, transport),
     signing: createClient(Signing, transport),
     users: createClient(Users, transport),
+    webhooks: createClient(Webhooks, transport),
   };
 }
 

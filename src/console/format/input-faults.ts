@@ -101,6 +101,31 @@ export function originsIn(text: string): readonly string[] {
   return [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 }
 
+/** Of the URL of a webhook endpoint. Some services also allow http, so the service judges that. */
+export function webhookUrlFault(text: string): string | undefined {
+  const url = text.trim();
+  if (url === "") return undefined;
+  const isRight = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  return isRight ? lengthFault(url, URL_MAX_LENGTH) : "Write a URL such as https://app.example/webhooks.";
+}
+
+/** Of kinds of events, separated by commas or spaces. */
+export function kindsFault(text: string): string | undefined {
+  const kinds = kindsIn(text);
+  const wrong = kinds.find((kind) => !/^[a-z_]{1,32}\.[a-z_]{1,31}$/.test(kind));
+  if (wrong !== undefined) return `“${wrong}” is no kind of events, such as sign.completed.`;
+  return kinds.length <= KINDS_MAX_COUNT
+    ? undefined
+    : `These are ${kinds.length} kinds, and ${KINDS_MAX_COUNT} are allowed.`;
+}
+
+/** Returns the kinds of a text, separated by commas or spaces. */
+export function kindsIn(text: string): readonly string[] {
+  return [...new Set(text.split(/[\s,]+/).filter(Boolean))];
+}
+
+const URL_MAX_LENGTH = 2_048;
+const KINDS_MAX_COUNT = 16;
 const REFERENCE_MAX_LENGTH = 128;
 const ORIGINS_MAX_COUNT = 16;
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\]|.+\.localhost)$/;

@@ -94,6 +94,21 @@ export const PROJECT_ROUTES: readonly Route[] = [
     load: async () => (await import("./sessions-page.tsx")).SessionsPage,
   },
   {
+    path: "webhooks",
+    menu: "webhooks",
+    group: "Access",
+    scope: "webhooks",
+    title: "Webhooks",
+    load: async () => (await import("./webhooks/webhooks-page.tsx")).WebhooksPage,
+  },
+  {
+    path: "webhooks",
+    menu: "webhooks",
+    title: "Endpoint",
+    hasId: true,
+    load: async () => (await import("./webhooks/webhook-page.tsx")).WebhookPage,
+  },
+  {
     path: "keys",
     menu: "keys",
     group: "Access",

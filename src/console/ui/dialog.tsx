@@ -104,21 +104,27 @@ interface ActionDialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Shows a new key once. Only the button closes the dialog, so that a stray Esc does not lose the key. */
-export function SecretDialog({ title, secret, onClose }: SecretDialogProps): JSX.Element {
+/** Shows a new secret once. Only the button closes the dialog, so that a stray Esc does not lose the secret. */
+export function SecretDialog({
+  title,
+  what = "key",
+  secret,
+  onClose,
+  children,
+}: SecretDialogProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isLocked>
       <p>
-        Copy the key now and keep it in a secret store. The service has only its hash, so nobody can show it
-        again.
+        {children ??
+          "Copy the key now and keep it in a secret store. The service has only its hash, so nobody can show it again."}
       </p>
       <p class="secret">
         <code>{secret}</code>
       </p>
       <div class="dialog-actions">
-        <CopyButton text={secret} label="Copy the key" isLarge />
+        <CopyButton text={secret} label={`Copy the ${what}`} isLarge />
         <button type="button" class="button button-primary" onClick={onClose}>
-          I have the key
+          I have the {what}
         </button>
       </div>
     </Dialog>
@@ -127,6 +133,10 @@ export function SecretDialog({ title, secret, onClose }: SecretDialogProps): JSX
 
 interface SecretDialogProps {
   readonly title: string;
+  /** What the secret is. Default: key. */
+  readonly what?: string;
+  /** What to do with it, and why nobody can show it again. Default: the text for a key. */
+  readonly children?: ComponentChildren;
   readonly secret: string;
   onClose(): void;
 }

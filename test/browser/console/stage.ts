@@ -1,7 +1,11 @@
+import { createClient as createServiceClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
 import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/client/sdk/admin/index.ts";
 import { createClient, type TssClient } from "../../../src/client/sdk/index.ts";
+import { withHeaders } from "../../../src/client/sdk/transport.ts";
 import { fundedPayer } from "../../support/database/deposits.ts";
 
 /** A service with data for every page of the console. */
@@ -13,6 +17,8 @@ export interface Stage {
   readonly dwalletId: string;
   /** A completed sign request of that dWallet. */
   readonly signRequestId: string;
+  /** A webhook endpoint with deliveries. */
+  readonly webhookEndpointId: string;
   /** Makes one more signature with the dWallet and returns its sign request's id. */
   sign(message: string, idempotencyKey?: string): Promise<string>;
   readonly admin: AdminClient;
@@ -48,6 +54,7 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
   for (const message of ["a second message", "a third one"]) await sign(message);
   await payDeposit(access, client);
   await fillUsers(access, client, seed);
+  const webhookEndpointId = await fillWebhooks(access);
   const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
   const projectId = await fillProject(admin);
   const newProject: Stage["newProject"] = async (name, scopes = BACKEND_SCOPES) => {
@@ -57,11 +64,11 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
     const { plaintext } = await admin.createApiKey({ projectId: made, name: "backend", scopes: [...scopes] });
     return { projectId: made, apiKey: plaintext };
   };
-  return { client, admin, projectId, dwalletId: dwallet.id, signRequestId, sign, newProject };
+  return { client, admin, projectId, dwalletId: dwallet.id, signRequestId, webhookEndpointId, sign, newProject };
 }
 
-const { onboard, sign: maySign, read, billing, sessions } = ApiKeyScope;
-const BACKEND_SCOPES = [onboard, maySign, read, billing, sessions];
+const { onboard, sign: maySign, read, billing, sessions, webhooks } = ApiKeyScope;
+const BACKEND_SCOPES = [onboard, maySign, read, billing, sessions, webhooks];
 
 /** Pays SUI to the project's own address and to one with a reference. */
 async function payDeposit({ fullnodeUrl }: DevelopmentAccess, client: TssClient): Promise<void> {
@@ -74,6 +81,25 @@ async function payDeposit({ fullnodeUrl }: DevelopmentAccess, client: TssClient)
     const txDigest = await payer.pay(target, { sui: 1_500_000_000n, ika: 0n });
     await client.declareDeposit({ txDigest });
   }
+}
+
+/** Makes an endpoint that refuses tests, a disabled one, and returns the first one's id. */
+async function fillWebhooks({ baseUrl, apiKey }: DevelopmentAccess): Promise<string> {
+  const transport = createConnectTransport({ baseUrl, httpVersion: "1.1" });
+  const webhooks = createServiceClient(
+    Webhooks,
+    withHeaders(transport, { authorization: `Bearer ${apiKey}` }),
+  );
+  const url = "https://app.example/webhooks/tss";
+  const disabled = await webhooks.createWebhookEndpoint({ url, kinds: ["sign.completed"] });
+  await webhooks.updateWebhookEndpoint({
+    webhookEndpointId: disabled.endpoint!.webhookEndpointId,
+    enabled: false,
+  });
+  const { endpoint } = await webhooks.createWebhookEndpoint({ url: `${baseUrl}/v1/health` });
+  const { webhookEndpointId } = endpoint!;
+  await webhooks.testWebhookEndpoint({ webhookEndpointId });
+  return webhookEndpointId;
 }
 
 /** A user with a dWallet, sessions and a narrow key. */

@@ -3,7 +3,9 @@ import type { DevelopmentAccess } from "../../../src/cli/connections/development
 import { STAGE_USER, type Stage } from "./stage.ts";
 
 /** Every page of the console by the role that sees it, with a file name. */
-export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId">): readonly Stop[] {
+export function tourOf(
+  stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId" | "webhookEndpointId">,
+): readonly Stop[] {
   return [
     { role: "operator", name: "overview", path: "" },
     { role: "operator", name: "signatures", path: "signatures" },
@@ -30,6 +32,8 @@ export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signReque
     { role: "project", name: "users", path: "users" },
     { role: "project", name: "user", path: `users/${encodeURIComponent(STAGE_USER)}` },
     { role: "project", name: "sessions", path: "sessions" },
+    { role: "project", name: "webhooks", path: "webhooks" },
+    { role: "project", name: "webhook", path: `webhooks/${stage.webhookEndpointId}` },
     { role: "project", name: "keys", path: "keys" },
   ];
 }
