@@ -35,6 +35,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Beside a backend",
     commands: {
       signer: async () => (await import("./commands/signer.ts")).signerCommands,
+      watchtower: async () => (await import("./commands/watchtower.ts")).watchtowerCommand,
     },
   },
   {
