@@ -7,7 +7,13 @@ import { TransportError } from "./calls/transport-error.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
 import { releaseAfterReply } from "./connections/release-request.ts";
 import { setGrpcStatus } from "./grpc/grpc-messages.ts";
-import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./http/node-http.ts";
+import {
+  certificateOf,
+  peerAddressOf,
+  type ServerReply,
+  type ServerRequest,
+  splitTarget,
+} from "./http/node-http.ts";
 import type { PlainRoutes } from "./http/plain-routes.ts";
 import type { RestHandler } from "./rest/rest-handler.ts";
 import { replyError } from "./rest/rest-replies.ts";
@@ -31,6 +37,7 @@ export function createRequestHandler(
         requestId,
         protocol: protocolOf(request),
         peerAddress: peerAddressOf(request),
+        certificate: certificateOf(request),
         closing: parts.closing,
       },
       parts.onCallEnd,

@@ -1,3 +1,4 @@
+import type { X509Certificate } from "node:crypto";
 import {
   Code,
   ConnectError,
@@ -5,7 +6,7 @@ import {
   type ContextValues,
   createContextKey,
 } from "@connectrpc/connect";
-import { peerAddressKey } from "../http/node-http.ts";
+import { certificateKey, peerAddressKey } from "../http/node-http.ts";
 import type { Ending } from "./ending.ts";
 import { requestIdKey } from "./request-id.ts";
 
@@ -25,7 +26,7 @@ export class Call implements FailedCall {
   #ended = false;
 
   constructor(
-    { requestId, protocol, peerAddress, closing }: CallOrigin,
+    { requestId, protocol, peerAddress, certificate, closing }: CallOrigin,
     onEnd: ((call: FinishedCall) => void) | undefined,
   ) {
     this.requestId = requestId;
@@ -33,6 +34,7 @@ export class Call implements FailedCall {
     this.#onEnd = onEnd;
     this.values.set(requestIdKey, requestId);
     this.values.set(peerAddressKey, peerAddress);
+    if (certificate !== undefined) this.values.set(certificateKey, certificate);
     this.values.set(callKey, this);
     this.closing = closing;
   }
@@ -77,6 +79,8 @@ export interface CallOrigin {
   readonly protocol: string;
   /** The address of the connection; empty when the peer is already gone. */
   readonly peerAddress: string;
+  /** The client's certificate; undefined without one. */
+  readonly certificate?: X509Certificate | undefined;
   /** Fires when the server is about to close. */
   readonly closing?: AbortSignal;
 }

@@ -117,13 +117,14 @@ const TLS_HANDSHAKE = 0x16;
  * @throws Error when certificate and key do not match
  */
 export function createTlsAcceptor(
-  { certificatePem, keyPem }: TlsOptions,
+  { certificatePem, keyPem, clientCaPem }: TlsOptions,
   handshakeTimeoutMs: number,
   onSecure: (secured: TLSSocket, protocol: "h1" | "h2", accepted: Socket | undefined) => void,
 ): TlsAcceptor {
   const server = createServer({
     cert: certificatePem,
     key: keyPem,
+    ...(clientCaPem !== undefined && { ca: clientCaPem, requestCert: true, rejectUnauthorized: true }),
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: handshakeTimeoutMs,
     minVersion: "TLSv1.2",
@@ -155,6 +156,8 @@ export interface TlsOptions {
   readonly certificatePem: string;
   /** The certificate's private key, in PEM. */
   readonly keyPem: string;
+  /** If set, a client must present a certificate that one of these authorities has signed, in PEM. */
+  readonly clientCaPem?: string | undefined;
 }
 
 /** Upgrades plain connections to TLS. */

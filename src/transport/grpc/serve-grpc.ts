@@ -14,6 +14,7 @@ import { chooseRequestId } from "../calls/request-id.ts";
 import type { StreamTaker } from "../connections/http2-session.ts";
 import { frameMessage, writeMessage } from "../envelope.ts";
 import { acceptedCompression, replyCompression } from "../http/compression.ts";
+import { certificateOfSocket } from "../http/node-http.ts";
 import { UNINTERRUPTED } from "../http/receive-body.ts";
 import { sendBody } from "../http/send-body.ts";
 import type { OwnSpec } from "../own-services.ts";
@@ -49,6 +50,7 @@ export function createGrpcTaker({
         requestId: chooseRequestId(headers["x-request-id"]),
         protocol: "grpc",
         peerAddress: stream.session?.socket.remoteAddress ?? "",
+        certificate: certificateOfSocket(stream.session?.socket),
         ...(spec.kind === "unary" ? {} : { closing }),
       },
       onCallEnd,

@@ -1,6 +1,9 @@
+import type { X509Certificate } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import { Code, ConnectError, createContextKey } from "@connectrpc/connect";
 import type { Limits } from "../limits.ts";
 
@@ -23,6 +26,20 @@ export function bodyOf(request: ServerRequest): Readable {
 export function peerAddressOf(request: ServerRequest): string {
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
   return socket?.remoteAddress ?? "";
+}
+
+/**
+ * Returns the certificate of the connection's client, which a configured authority has signed. Undefined if clients need
+ * none, or the peer is already gone.
+ */
+export function certificateOf(request: ServerRequest): X509Certificate | undefined {
+  return certificateOfSocket("stream" in request ? request.stream.session?.socket : request.socket);
+}
+
+/** Does as {@link certificateOf} for the socket of a connection or of an HTTP/2 session. */
+export function certificateOfSocket(socket: Socket | undefined): X509Certificate | undefined {
+  const secured = socket as Partial<TLSSocket> | undefined;
+  return secured?.authorized === true ? secured.getPeerX509Certificate?.() : undefined;
 }
 
 /** The target of a reply's body: a response of either HTTP version, or an HTTP/2 stream. */
@@ -260,6 +277,11 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 export function withoutMapping(address: string): string {
   return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
 }
+
+/** The context value with the client's certificate; undefined without one. */
+export const certificateKey = createContextKey<X509Certificate | undefined>(undefined, {
+  description: "client certificate",
+});
 
 /** The context value with the address of the connection's peer, such as `127.0.0.1` or `::1`. */
 export const peerAddressKey = createContextKey("", { description: "peer address" });

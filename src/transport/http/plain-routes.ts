@@ -1,8 +1,15 @@
+import type { X509Certificate } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { LazyHeaders } from "../calls/lazy-headers.ts";
 import { methodNotAllowed } from "../calls/transport-error.ts";
 import type { Limits } from "../limits.ts";
-import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
+import {
+  certificateOf,
+  peerAddressOf,
+  type ServerReply,
+  type ServerRequest,
+  splitTarget,
+} from "./node-http.ts";
 import { sendBody } from "./send-body.ts";
 
 /**
@@ -32,7 +39,8 @@ export function createPlainRoutes(
     const check = checks.get(route);
     if (check === undefined) return answering();
     const peerAddress = peerAddressOf(request);
-    return check({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
+    const certificate = certificateOf(request);
+    return check({ peerAddress, certificate, headers: new LazyHeaders(request.headers) }).then(answering);
   };
 }
 
@@ -57,6 +65,8 @@ export interface RequestChecks {
 /** The input of the checks. */
 export interface CheckedRequest {
   readonly peerAddress: string;
+  /** The client's certificate; undefined without one. */
+  readonly certificate: X509Certificate | undefined;
   readonly headers: Headers;
 }
 
