@@ -1,6 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { type Curve, type TssClient, TssError } from "../client/sdk/index.ts";
 import type { Log } from "../service/platform/telemetry/logger.ts";
+import { type Caller, EVERYONE } from "./access/caller.ts";
+import { createFairPlaces } from "./access/fair-places.ts";
+import { randomSeeds, type SeedSource } from "./seed-source.ts";
 import { SignerError, wrongField } from "./signer-error.ts";
 import type { ActiveDWallet, KeyProgress, KeyStore, StoredKey } from "./store/key-store.ts";
 
@@ -13,12 +15,12 @@ export interface ActiveKey extends StoredKey {
 export interface Keys {
   /**
    * Makes the key of a name, or returns it. Calls for one name share one onboarding, which goes on if a caller leaves.
-   * Throws SignerError KEY_CURVE_DIFFERS, TOO_MANY_KEYS, SIGNER_BUSY or STORE_UNAVAILABLE, and any TssError of an
-   * onboarding.
+   * Throws SignerError CALLER_NOT_ALLOWED, KEY_CURVE_DIFFERS, KEY_USER_DIFFERS, TOO_MANY_KEYS, SIGNER_BUSY or
+   * STORE_UNAVAILABLE, and any TssError of an onboarding.
    *
    * @param onStage called when a stage of the onboarding begins
    */
-  create(name: string, curve: Curve, onStage?: OnStage): Promise<StoredKey>;
+  create(request: NewKey, caller: Caller, onStage?: OnStage): Promise<StoredKey>;
   /** Returns a key. Throws SignerError KEY_NOT_FOUND. */
   get(name: string): StoredKey;
   /** Returns a key that can sign. Throws SignerError KEY_NOT_FOUND or KEY_NOT_ACTIVE. */
@@ -31,10 +33,27 @@ export interface Keys {
 /** Hears of a stage that begins, with the milliseconds since the start of the onboarding. */
 export type OnStage = (name: string, elapsedMs: number) => void;
 
+/** The key that a caller asks for. */
+export interface NewKey {
+  readonly name: string;
+  readonly curve: Curve;
+  /** The user of the project that the key belongs to. Undefined for none. */
+  readonly userReference?: string | undefined;
+}
+
 /** Creates the keys over a store. */
-export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date.now }: KeysOptions): Keys {
+export function createKeys({
+  store,
+  client,
+  log,
+  seeds = randomSeeds,
+  callerNames = () => [EVERYONE.name],
+  maxCount = MAX_KEYS,
+  now = Date.now,
+}: KeysOptions): Keys {
   const stopping = new AbortController();
   const running = new Map<string, Onboarding>();
+  const places = createFairPlaces(MAX_ONBOARDINGS, callerNames, "keys");
   const get = (name: string): StoredKey => {
     const key = store.find(name);
     if (key === undefined)
@@ -42,28 +61,24 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
     return key;
   };
   return {
-    async create(name, curve, onStage) {
+    async create(request, caller, onStage) {
+      const { name, curve } = request;
       const stored = store.find(name);
+      caller.checkCreate(name, curve, otherNames(name));
       const known = running.get(name) ?? stored;
-      if (known !== undefined && known.curve !== curve)
-        throw new SignerError("KEY_CURVE_DIFFERS", `curve: the key of this name is on ${known.curve}`, {
-          metadata: { name, curve: known.curve },
-          violations: [{ field: "curve", description: `the key of this name is on ${known.curve}` }],
-        });
+      if (known !== undefined) checkSame(request, known);
       if (stored?.progress.kind === "active") return stored;
       const begun = running.get(name);
       if (begun !== undefined) return await listening(begun, onStage);
-      if (running.size >= MAX_ONBOARDINGS)
-        throw new SignerError("SIGNER_BUSY", `the signer makes ${MAX_ONBOARDINGS} keys at a time`, {
-          retryAfterSeconds: 1,
-        });
       if (stored === undefined && store.list().length >= maxCount)
         throw new SignerError("TOO_MANY_KEYS", `the signer keeps at most ${maxCount} keys`, {
           metadata: { maxCount: String(maxCount) },
         });
       const listeners = new Set<OnStage>();
-      const key = onboard(stored ?? newKey(name, curve, now()), stored === undefined, listeners);
-      const onboarding = { curve, key, listeners };
+      const key = places.use(caller.name, 1, () =>
+        onboard(stored ?? newKey(request), stored === undefined, listeners),
+      );
+      const onboarding = { ...request, key, listeners };
       running.set(name, onboarding);
       try {
         return await listening(onboarding, onStage);
@@ -90,19 +105,35 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
     },
   };
 
+  function* otherNames(name: string): Generator<string> {
+    for (const key of store.list()) if (key.name !== name) yield key.name;
+  }
+
+  function newKey({ name, curve, userReference }: NewKey): StoredKey {
+    const seed = seeds({ name, curve, userReference });
+    const owner = userReference === undefined ? {} : { userReference };
+    return { name, curve, ...owner, seed, createTimeMs: now(), progress: { kind: "creating" } };
+  }
+
+  /** The seed is in the store before the service hears of the key. */
+  async function add(made: StoredKey): Promise<StoredKey> {
+    const key = await store.add(made).catch(throwUnwritten);
+    const { name, curve } = key;
+    log.info({ audit: "key", keyName: name, curve, outcome: "seed stored" }, "a seed is stored");
+    checkSame(made, key);
+    return key;
+  }
+
   async function onboard(
-    key: StoredKey,
+    found: StoredKey,
     isNew: boolean,
     listeners: ReadonlySet<OnStage>,
   ): Promise<StoredKey> {
-    const { name, curve, seed, progress } = key;
+    const key = isNew ? await add(found) : found;
+    if (key.progress.kind === "active") return key;
+    const { name, curve, userReference, seed, progress } = key;
     const save = (changed: KeyProgress) => store.setProgress(name, changed).catch(throwUnwritten);
-    if (isNew) {
-      // The seed is on the disk before the service hears of the key.
-      await store.add(key).catch(throwUnwritten);
-      log.info({ audit: "key", keyName: name, curve, outcome: "seed stored" }, "a seed is stored");
-    }
-    const resumeToken = progress.kind === "creating" ? progress.resumeToken : undefined;
+    const { resumeToken } = progress;
     const options = {
       signal: stopping.signal,
       onProgress(stage: string, elapsedMs: number) {
@@ -113,7 +144,7 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
     try {
       const made =
         resumeToken === undefined
-          ? await client.getOrCreate({ seed, curve, name }, options)
+          ? await client.getOrCreate({ seed, curve, name, userReference }, options)
           : await client.resume(resumeToken, { seed }, options);
       if (!("dwallet" in made)) throw new Error("the token is of another action");
       const { dwallet, publicKeyHex, sessionDigestHex } = made;
@@ -140,8 +171,7 @@ export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date
 }
 
 /** An onboarding that runs. */
-interface Onboarding {
-  readonly curve: Curve;
+interface Onboarding extends NewKey {
   readonly key: Promise<StoredKey>;
   /** The callers that wait for it and want to hear of its stages. */
   readonly listeners: Set<OnStage>;
@@ -163,6 +193,10 @@ interface KeysOptions {
   readonly store: KeyStore;
   readonly client: Pick<TssClient, "getOrCreate" | "resume">;
   readonly log: Log;
+  /** Makes the seeds of new keys. Default: at random. */
+  readonly seeds?: SeedSource | undefined;
+  /** The names of all callers, which share the places. Default: the one of a signer without a file of callers. */
+  readonly callerNames?: (() => readonly string[]) | undefined;
   /** Default {@link MAX_KEYS}. */
   readonly maxCount?: number | undefined;
   /** The time in milliseconds. Default: that of the system. */
@@ -171,15 +205,27 @@ interface KeysOptions {
 
 /** The maximum number of keys. Each change writes the whole file: for so many keys, 4 MB in about 0.2 s. */
 const MAX_KEYS = 10_000;
-/** The maximum number of onboardings at a time. */
+/** The maximum number of onboardings at a time, unless there are more callers. */
 const MAX_ONBOARDINGS = 8;
-const SEED_BYTES = 32;
 const OTHER_SEED =
-  "the project has a dWallet of this name that another seed made: restore the key file that has the key, or choose another name";
+  "the project has a dWallet of this name that another seed made: restore the key file that has the key, use its master seed, or choose another name";
 
-function newKey(name: string, curve: Curve, createTimeMs: number): StoredKey {
-  const seed = new Uint8Array(randomBytes(SEED_BYTES));
-  return { name, curve, seed, createTimeMs, progress: { kind: "creating" } };
+/** Refuses a key of the same name on another curve or of another user. */
+function checkSame({ name, curve, userReference }: NewKey, known: NewKey): void {
+  if (known.curve !== curve) {
+    const description = `the key of this name is on ${known.curve}`;
+    throw new SignerError("KEY_CURVE_DIFFERS", `curve: ${description}`, {
+      metadata: { name, curve: known.curve },
+      violations: [{ field: "curve", description }],
+    });
+  }
+  if (known.userReference !== userReference) {
+    const description = "the key of this name belongs to another user, or to none";
+    throw new SignerError("KEY_USER_DIFFERS", `user_reference: ${description}`, {
+      metadata: { name },
+      violations: [{ field: "user_reference", description }],
+    });
+  }
 }
 
 function isActive(key: StoredKey): key is ActiveKey {
@@ -189,7 +235,7 @@ function isActive(key: StoredKey): key is ActiveKey {
 function throwUnwritten(cause: unknown): never {
   throw new SignerError(
     "STORE_UNAVAILABLE",
-    "the key file cannot be written; the signer's log has the cause. Repeat the call when it is writable",
+    "the store of the keys cannot be written; the signer's log has the cause. Repeat the call when it is writable",
     { cause },
   );
 }

@@ -10,6 +10,7 @@ import {
 } from "../client/sdk/index.ts";
 import type { Log } from "../service/platform/telemetry/logger.ts";
 import type { Redact } from "../service/platform/telemetry/redact.ts";
+import type { Caller } from "./access/caller.ts";
 import type { ActiveKey } from "./keys.ts";
 import type { PayloadSigner } from "./payload.ts";
 import { fromTssError, SignerError } from "./signer-error.ts";
@@ -26,11 +27,13 @@ export function createRequestSigner(
 ): RequestSigner {
   const endMs = nowMs() + (call.timeoutMs ?? DEFAULT_TIMEOUT_MS) - REPLY_MS;
   const { dwalletId, sessionDigestHex, publicKeyHex } = key.progress.dwallet;
-  const idempotencyKey = request.idempotencyKey || randomUUID();
+  const given = request.idempotencyKey || randomUUID();
+  const idempotencyKey = keyOfCaller(call.caller, given);
   const ids: string[] = [];
 
   async function signOne(args: SignArgs, ownKey: string, index: number): Promise<SignResult> {
-    const audited = auditFields(request, args, call, ownKey);
+    call.caller.countSignature();
+    const audited = auditFields(request, args, call, ownKey === idempotencyKey ? given : ownKey);
     log.info({ ...audited, outcome: "requested" }, "a signature is requested");
     try {
       const timeoutMs = Math.max(1, endMs - nowMs());
@@ -47,23 +50,23 @@ export function createRequestSigner(
       log.info({ ...audited, outcome: reason }, "no signature is made");
       if (reason === "INTERNAL") log.error({ requestId: call.requestId, cause: error }, "a signature failed");
       count("failed");
-      throw error;
+      throw withKeyOfCall(error, given);
     }
   }
 
   async function signMany(items: readonly SignManyItem[]): Promise<PromiseSettledResult<SignResult>[]> {
-    const places = Math.min(items.length, CONCURRENCY);
+    // The request has a place already.
+    const more = Math.min(items.length, CONCURRENCY) - 1;
     const results: PromiseSettledResult<SignResult>[] = [];
     const waiting = items.entries();
     const work = async () => {
       for (const [index, { idempotencyKey: ownKey = idempotencyKey, ...args }] of waiting)
         results[index] = await signOne(args, ownKey, index).then(
           (value) => ({ status: "fulfilled" as const, value }),
-          (error: unknown) => ({ status: "rejected" as const, reason: repeatable(error, idempotencyKey) }),
+          (reason: unknown) => ({ status: "rejected" as const, reason }),
         );
     };
-    // The request has a place already.
-    await inPlaces(places - 1, () => Promise.all(Array.from({ length: places }, work)));
+    await inPlaces(more, (places) => Promise.all(Array.from({ length: 1 + places }, work)));
     return results;
   }
 
@@ -86,6 +89,7 @@ export interface RequestSigner extends PayloadSigner {
 
 /** The call that a signature is for. */
 export interface SigningCall {
+  readonly caller: Caller;
   readonly requestId: string;
   readonly signal: AbortSignal;
   /** The time to the call's deadline; undefined without one. */
@@ -108,11 +112,13 @@ interface RequestSignerOptions {
   readonly log: Log;
   readonly redact: Redact;
   readonly count: (outcome: "signed" | "failed") => void;
-  /** Runs work that takes some of the signer's places. Throws SIGNER_BUSY if there are too few. */
-  readonly inPlaces: <T>(places: number, work: () => Promise<T>) => Promise<T>;
+  readonly inPlaces: InPlaces;
   /** A clock that never goes back, in milliseconds. */
   readonly nowMs: () => number;
 }
+
+/** Runs work that takes up to so many of the signer's places. Throws SIGNER_BUSY if one is wanted and none is free. */
+export type InPlaces = <T>(wanted: number, work: (places: number) => Promise<T>) => Promise<T>;
 
 /** How many signatures of one request, or of one SignMany, run at a time. */
 export const CONCURRENCY = 8;
@@ -125,11 +131,12 @@ const REPLY_MS = 250;
 function auditFields(
   request: SignRequest,
   { signatureAlgorithm, hashScheme, message }: SignArgs,
-  { requestId }: SigningCall,
+  { caller, requestId }: SigningCall,
   idempotencyKey: string,
 ) {
   return {
     audit: "sign",
+    ...(caller.name !== "" && { caller: caller.name }),
     keyName: request.name,
     kind: request.payload.case,
     signatureAlgorithm,
@@ -140,15 +147,26 @@ function auditFields(
   };
 }
 
-/** Tells the caller the request's own key, which repeats all of its signatures. */
-function repeatable(error: unknown, idempotencyKey: string): unknown {
+/** No caller can use up the idempotency keys of another one. The service allows 255 characters. */
+function keyOfCaller({ name }: Caller, idempotencyKey: string): string {
+  if (name === "") return idempotencyKey;
+  const own = `${name}/${idempotencyKey}`;
+  if (own.length <= MAX_KEY_CHARACTERS) return own;
+  return `${name}/sha256:${createHash("sha256").update(idempotencyKey).digest("hex")}`;
+}
+
+const MAX_KEY_CHARACTERS = 255;
+
+/** Puts the key that the caller knows into the error of the SDK, so that it can repeat the call with it. */
+function withKeyOfCall(error: unknown, given: string): unknown {
   if (!(error instanceof TssError) || error.metadata["idempotencyKey"] === undefined) return error;
-  const { reason, message, requestId, retryAfterMs, metadata } = error;
+  const { reason, message, requestId, metadata, retryAfterMs, resumeToken } = error;
   return new TssError(reason, message, {
     requestId,
+    metadata: { ...metadata, idempotencyKey: given },
     retryAfterMs,
-    metadata: { ...metadata, idempotencyKey },
-    cause: error.cause,
+    resumeToken,
+    cause: error,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext } from "@connectrpc/connect";
+import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { HttpBody } from "../../gen/proto/google/api/httpbody_pb.ts";
 import {
   Key_State,
@@ -15,6 +15,7 @@ import { addressesOfKey } from "../protocol/signatures/addresses.ts";
 import { readPage } from "../service/platform/store/read-page.ts";
 import { requestIdKey } from "../transport/calls/request-id.ts";
 import { registerService, type ServiceRegistration } from "../transport/calls/service-registration.ts";
+import type { Caller } from "./access/caller.ts";
 import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import type { Keys } from "./keys.ts";
 import type { SigningCall, SigningStage } from "./request-signer.ts";
@@ -30,17 +31,21 @@ export function signerService(
   ethereum: EthereumCalls | undefined,
 ): ServiceRegistration {
   return registerService(Signer, {
-    async createKey({ name, curve }) {
-      return toMessage(await keys.create(name, curveOf(curve)));
+    async createKey({ name, curve, userReference }, context) {
+      return toMessage(await keys.create({ name, curve: curveOf(curve), userReference }, callerOf(context)));
     },
-    getKey: ({ name }) => toMessage(keys.get(name)),
-    async listKeys(request) {
+    getKey({ name }, context) {
+      callerOf(context).checkKey(name);
+      return toMessage(keys.get(name));
+    },
+    async listKeys(request, context) {
+      const caller = callerOf(context);
       const { rows, nextPageToken } = await readPage<StoredKey>(request, {
         scope: ["signer keys"],
         positionOf: ({ name }) => name,
         position: /^[!-~]{1,128}$/,
         async read(after, count) {
-          const all = keys.list();
+          const all = keys.list().filter(({ name }) => caller.sees(name));
           const start = after === undefined ? 0 : all.findIndex(({ name }) => name > after);
           return start < 0 ? [] : all.slice(start, start + count);
         },
@@ -51,10 +56,11 @@ export function signerService(
     async signMany({ requests }, context) {
       return { results: await signing.signMany(requests, callOf(context)) };
     },
-    async *streamCreateKey({ name, curve }) {
-      const key = curveOf(curve);
+    async *streamCreateKey({ name, curve, userReference }, context) {
+      const request = { name, curve: curveOf(curve), userReference };
+      const caller = callerOf(context);
       const events = withStages<SigningStage, StoredKey>((onStage) =>
-        keys.create(name, key, (stage, elapsedMs) => onStage({ name: stage, elapsedMs, index: 0 })),
+        keys.create(request, caller, (stage, elapsedMs) => onStage({ name: stage, elapsedMs, index: 0 })),
       );
       for await (const event of events)
         yield "stage" in event
@@ -82,7 +88,16 @@ export function signerService(
 
 function callOf(context: HandlerContext): SigningCall {
   const requestId = context.values.get(requestIdKey);
-  return { requestId, signal: context.signal, timeoutMs: context.timeoutMs() };
+  return { caller: callerOf(context), requestId, signal: context.signal, timeoutMs: context.timeoutMs() };
+}
+
+/** The context value with the caller, which the gate of each server sets. */
+export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
+
+function callerOf({ values }: HandlerContext): Caller {
+  const caller = values.get(callerKey);
+  if (caller === undefined) throw new Error("no gate has recognized the caller");
+  return caller;
 }
 
 function stageOf({ name, elapsedMs, index }: SigningStage): MessageInitShape<typeof StageSchema> {
@@ -96,8 +111,14 @@ function curveOf(curve: ProtoCurve): Curve {
 }
 
 /** Converts a key without its seed. */
-function toMessage({ name, curve, createTimeMs, progress }: StoredKey): MessageInitShape<typeof KeySchema> {
-  const common = { name, curve: ProtoCurve[curve], createTime: timestampFromMs(createTimeMs) };
+function toMessage(key: StoredKey): MessageInitShape<typeof KeySchema> {
+  const { name, curve, userReference, createTimeMs, progress } = key;
+  const common = {
+    name,
+    curve: ProtoCurve[curve],
+    createTime: timestampFromMs(createTimeMs),
+    ...(userReference !== undefined && { userReference }),
+  };
   if (progress.kind === "creating") return { ...common, state: Key_State.creating };
   const { dwalletId, publicKeyHex } = progress.dwallet;
   const publicKey = hexToBytes(publicKeyHex);

@@ -8,9 +8,13 @@ import type { Redact } from "../service/platform/telemetry/redact.ts";
 const SIGNER_REASONS = {
   MISSING_TOKEN: Code.Unauthenticated,
   INVALID_TOKEN: Code.Unauthenticated,
+  UNKNOWN_CALLER: Code.Unauthenticated,
+  CALLER_NOT_ALLOWED: Code.PermissionDenied,
+  CALLER_RATE_EXCEEDED: Code.ResourceExhausted,
   KEY_NOT_FOUND: Code.NotFound,
   KEY_NOT_ACTIVE: Code.FailedPrecondition,
   KEY_CURVE_DIFFERS: Code.AlreadyExists,
+  KEY_USER_DIFFERS: Code.AlreadyExists,
   TOO_MANY_KEYS: Code.ResourceExhausted,
   SIGNER_BUSY: Code.ResourceExhausted,
   STORE_UNAVAILABLE: Code.Unavailable,

@@ -7,16 +7,18 @@ import type {
 import type { TssClient } from "../client/sdk/index.ts";
 import type { Log } from "../service/platform/telemetry/logger.ts";
 import type { Redact } from "../service/platform/telemetry/redact.ts";
+import { type Caller, EVERYONE } from "./access/caller.ts";
+import { createFairPlaces } from "./access/fair-places.ts";
 import type { Keys } from "./keys.ts";
 import { readPayload } from "./payload.ts";
-import { CONCURRENCY, createRequestSigner, failureOf, type SigningCall } from "./request-signer.ts";
+import { CONCURRENCY, createRequestSigner, failureOf, type InPlaces, type SigningCall } from "./request-signer.ts";
 import { SignerError, wrongField } from "./signer-error.ts";
 
 /** Signs with the keys of a signer. */
 export interface Signing {
   /**
-   * Signs once. Throws SignerError KEY_NOT_FOUND, KEY_NOT_ACTIVE, SIGNER_BUSY, VALIDATION, UNSUPPORTED_ALGORITHM or that
-   * a package is unavailable, and any TssError of a signature.
+   * Signs once. Throws SignerError CALLER_NOT_ALLOWED, CALLER_RATE_EXCEEDED, KEY_NOT_FOUND, KEY_NOT_ACTIVE, SIGNER_BUSY,
+   * VALIDATION, UNSUPPORTED_ALGORITHM or that a package is unavailable, and any TssError of a signature.
    */
   sign(request: SignRequest, call: SigningCall): Promise<MessageInitShape<typeof SignResponseSchema>>;
   /** Signs several times. A failed item becomes its own result. Throws SignerError SIGNER_BUSY or VALIDATION. */
@@ -33,28 +35,20 @@ export function createSigning({
   log,
   redact,
   count,
+  callerNames = () => [EVERYONE.name],
   maxCount = MAX_SIGNS,
   nowMs = () => performance.now(),
 }: SigningOptions): Signing {
-  let runningCount = 0;
-
-  /** Runs work that takes some of the bounded number of places. */
-  async function inPlaces<T>(places: number, work: () => Promise<T>): Promise<T> {
-    if (runningCount + places > maxCount)
-      throw new SignerError("SIGNER_BUSY", `the signer makes ${maxCount} signatures at a time`, {
-        retryAfterSeconds: 1,
-      });
-    runningCount += places;
-    try {
-      return await work();
-    } finally {
-      runningCount -= places;
-    }
-  }
+  const places = createFairPlaces(maxCount, callerNames, "signatures");
 
   async function signOne(request: SignRequest, call: SigningCall) {
+    const { caller } = call;
+    caller.checkKey(request.name);
     const key = keys.getActive(request.name);
+    caller.checkPayload(request.payload.case, key.curve);
     const payload = await readPayload(request.payload, key);
+    const inPlaces: InPlaces = (wanted, work) =>
+      wanted < 1 ? work(0) : places.use(caller.name, wanted, work);
     const signer = createRequestSigner(key, request, call, { client, log, redact, count, inPlaces, nowMs });
     const finished = await payload.sign(signer);
     const [signRequestId = ""] = signer.signRequestIds;
@@ -63,11 +57,10 @@ export function createSigning({
   }
 
   return {
-    sign: (request, call) => inPlaces(1, () => signOne(request, call)),
+    sign: (request, call) => places.use(call.caller.name, 1, () => signOne(request, call)),
     signMany(requests, call) {
       checkDistinct(requests);
-      const places = Math.min(requests.length, CONCURRENCY);
-      return inPlaces(places, async () => {
+      return places.use(call.caller.name, Math.min(requests.length, CONCURRENCY), async (count) => {
         const results: MessageInitShape<typeof SignManyResponse_ResultSchema>[] = [];
         const waiting = requests.entries();
         const work = async () => {
@@ -78,7 +71,7 @@ export function createSigning({
             );
           }
         };
-        await Promise.all(Array.from({ length: places }, work));
+        await Promise.all(Array.from({ length: count }, work));
         return results;
       });
     },
@@ -94,6 +87,8 @@ interface SigningOptions {
   readonly redact: Redact;
   /** Counts an ended signature. */
   readonly count: (outcome: "signed" | "failed") => void;
+  /** The names of all callers, which share the places. Default: the one of a signer without a file of callers. */
+  readonly callerNames?: (() => readonly string[]) | undefined;
   /** The maximum number of signatures at a time. Default 64. */
   readonly maxCount?: number | undefined;
   /** A clock that never goes back, in milliseconds. Default: that of the system. */

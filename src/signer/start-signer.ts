@@ -12,15 +12,17 @@ import { createRedact, type Redact } from "../service/platform/telemetry/redact.
 import type { Secret } from "../service/platform/telemetry/secret.ts";
 import { openApiRoute } from "../service/web/web-routes.ts";
 import type { TlsOptions } from "../transport/connections/split-connections.ts";
+import { certificateKey } from "../transport/http/node-http.ts";
 import type { PlainRoute } from "../transport/http/plain-routes.ts";
-import { startServer } from "../transport/start-server.ts";
-import { tokenCheck } from "./check-token.ts";
+import { type ServerOptions, startServer } from "../transport/start-server.ts";
+import type { ArrivingCall, Callers } from "./access/callers.ts";
 import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import { openEthereumNode } from "./ethereum/ethereum-node.ts";
 import { serveEthereumSocket } from "./ethereum/serve-socket.ts";
 import { createKeys, type Keys } from "./keys.ts";
 import { mapSignerErrors } from "./map-errors.ts";
-import { signerService } from "./serve-calls.ts";
+import type { SeedSource } from "./seed-source.ts";
+import { callerKey, signerService } from "./serve-calls.ts";
 import { createSigning, type Signing } from "./signing.ts";
 import type { KeyStore } from "./store/key-store.ts";
 
@@ -29,30 +31,40 @@ import type { KeyStore } from "./store/key-store.ts";
  * addresses that it listens on.
  */
 export async function startSigner(options: SignerOptions): Promise<readonly string[]> {
-  const { store, service, socketPath, port, log, lifecycle } = options;
-  lifecycle.onStop("key file", () => store.close());
-  const secrets = [service.apiKey, port?.token, options.ethereum?.url].filter((one) => one !== undefined);
+  const { store, service, callers, socketPath, port, log, lifecycle } = options;
+  const callerNames = () => callers.names();
+  lifecycle.onStop("store", () => store.close());
+  const secrets = [service.apiKey, options.token, options.ethereum?.url].filter((one) => one !== undefined);
   const redact = createRedact(secrets);
   const engine = createWorkerEngine();
   lifecycle.onStop("engine", () => engine.close());
   const client = createClient({ ...service, apiKey: service.apiKey.reveal(), engine });
-  const keys = createKeys({ store, client, log, maxCount: options.maxKeysCount });
+  const keys = createKeys({
+    store,
+    client,
+    log,
+    seeds: options.seeds,
+    callerNames,
+    maxCount: options.maxKeysCount,
+  });
   // Callers of CreateKey need not wait for a network: they repeat the call after the restart.
   lifecycle.onStopping(() => void keys.stop());
   lifecycle.onStop("onboardings", () => keys.stop());
   const metrics = createMetrics();
   lifecycle.onStop("metrics", () => metrics.close());
   const ended = metrics.counter("signer_signatures_total", "Ended signatures by outcome.", ["outcome"]);
-  metrics.gauge("signer_keys", "Keys in the key file.", [], (gauge) => gauge.set(store.list().length));
+  metrics.gauge("signer_keys", "Keys in the store.", [], (gauge) => gauge.set(store.list().length));
   const signing = createSigning({
     keys,
     client,
     log,
     redact,
     count: (outcome) => ended.inc({ outcome }),
+    callerNames,
     maxCount: options.maxSignsCount,
   });
-  const ethereum = options.ethereum && (await openEthereum(options.ethereum, { keys, signing, redact }));
+  const ethereum =
+    options.ethereum && (await openEthereum(options.ethereum, { keys, signing, redact, callerNames }));
   const errors = mapSignerErrors(log, redact);
   const common = {
     services: [signerService(keys, signing, ethereum)],
@@ -71,18 +83,17 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
     log.info({ url }, "listening");
   };
   if (socketPath !== undefined) {
-    const server = { ...common, host: "localhost", port: 0, socketPath, routes: routesOf(metrics, false) };
+    const routes = routesOf(metrics, options.isSocketGuarded ?? false);
+    const server = { ...common, ...checksOf(callers, true), host: "localhost", port: 0, socketPath, routes };
     await start("socket", () => startServer(server));
   }
   if (port !== undefined) {
-    const check = tokenCheck(port.token);
     const server = {
       ...common,
       host: port.host,
       port: port.port,
       ...(port.tls && { tls: port.tls }),
-      gate: ({ requestHeader }: { readonly requestHeader: Headers }) => check(requestHeader),
-      guardRequest: async ({ headers }: { readonly headers: Headers }) => check(headers),
+      ...checksOf(callers, false),
       routes: routesOf(metrics, true),
     };
     await start("port", () => listening("SIGNER_PORT", port.port, () => startServer(server)));
@@ -104,6 +115,8 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
 /** Options of {@link startSigner}. */
 export interface SignerOptions {
   readonly store: KeyStore;
+  /** Makes the seeds of new keys. Default: at random. */
+  readonly seeds?: SeedSource | undefined;
   /** The service, and which chain to trust, as in the SDK's `createClient`. */
   readonly service: {
     readonly baseUrl: string;
@@ -112,15 +125,20 @@ export interface SignerOptions {
     readonly fullnodeUrl?: readonly string[] | undefined;
     readonly treasuryId?: string | undefined;
   };
-  /** The Unix socket. Only the user of this process can connect to it, so that it needs no token. */
+  /** Recognizes the callers. */
+  readonly callers: Callers;
+  /** The token of all callers, which no text may show. Undefined if there is none. */
+  readonly token?: Secret | undefined;
+  /** True if the metrics on the socket are for known callers alone. Default false. */
+  readonly isSocketGuarded?: boolean | undefined;
+  /** The Unix socket. Only the user of this process can connect to it. */
   readonly socketPath: string | undefined;
-  /** The TCP port, which needs a token always, and TLS unless the host is a loopback address. */
+  /** The TCP port, which needs TLS unless the host is a loopback address. */
   readonly port:
     | {
         readonly host: string;
         /** 0 picks a free port. */
         readonly port: number;
-        readonly token: Secret;
         readonly tls: TlsOptions | undefined;
       }
     | undefined;
@@ -148,10 +166,29 @@ const LIMITS = { defaultDeadlineMs: 180_000, maxDeadlineMs: 600_000, connections
 /** The time for calls in flight when the signer stops. */
 const DRAIN_TIMEOUT_MS = 30_000;
 
+/** The checks of one server: each call gets its caller before its body is read. */
+function checksOf(callers: Callers, isOnSocket: boolean): Pick<ServerOptions, "gate" | "guardRequest"> {
+  const identify = (call: Omit<ArrivingCall, "isOnSocket">) => callers.identify({ ...call, isOnSocket });
+  return {
+    gate({ requestHeader, values }) {
+      const certificate = values.get(certificateKey);
+      values.set(callerKey, identify({ headers: requestHeader, certificate }));
+    },
+    async guardRequest({ headers, certificate }) {
+      identify({ headers, certificate });
+    },
+  };
+}
+
 /** viem is an optional package, and loaded only here. */
 async function openEthereum(
   { chainId, url, maxFeeWei }: NonNullable<SignerOptions["ethereum"]>,
-  parts: { readonly keys: Keys; readonly signing: Signing; readonly redact: Redact },
+  parts: {
+    readonly keys: Keys;
+    readonly signing: Signing;
+    readonly redact: Redact;
+    readonly callerNames: () => readonly string[];
+  },
 ): Promise<EthereumCalls> {
   const load = () => import("./ethereum/ethereum-calls.ts");
   const { createEthereumCalls } = await load().catch((cause: unknown) => {

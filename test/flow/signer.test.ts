@@ -11,7 +11,13 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { Code, ConnectError, createClient as createRpcClient, type Transport } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  createClient as createRpcClient,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -44,6 +50,7 @@ import { type Key, Key_State, Signer } from "../../gen/proto/tss/signer/v1/signe
 import { ReserveSignResponseSchema } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { createClient, LedgerEntryKind, type TssClient } from "../../src/client/sdk/index.ts";
+import { passphraseSeal } from "../../src/signer/seals/passphrase-seal.ts";
 import { openKeyFile } from "../../src/signer/store/file-key-store.ts";
 import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
@@ -496,6 +503,8 @@ describe("a caller", () => {
   it.each([
     ["keys", { name: "../x", curve: "ED25519" }, "name"],
     ["keys", { name: "x", curve: "CURVE_UNSPECIFIED" }, "curve"],
+    ["keys", { name: "x", curve: "ED25519", userReference: "" }, "user_reference"],
+    ["keys/same/sign", { idempotencyKey: "with a space", evmMessage: "eA==" }, "idempotency_key"],
     ["keys/same/sign", { idempotencyKey: "x" }, "payload"],
     [
       "keys/same/sign",
@@ -514,6 +523,7 @@ describe("a caller", () => {
     const reply = await rest("POST", `/v1/signer/${path}`, body);
     expect(reply.status).toBe(400);
     expect(JSON.stringify(reply.body)).toContain(`"field":"${field}"`);
+    expect(JSON.stringify(reply.body)).not.toMatch(/regex|\^\[/);
   });
 
   it("finds the number of keys and signatures in the metrics", async () => {
@@ -543,7 +553,7 @@ it("the log has what was signed for which call, and no log has a seed or another
     });
   const all = logs.flat().join("\n");
   expect(logs.length).toBeGreaterThan(3);
-  const { keys } = await openKeyFile(readFileSync(files.keyFile), SIGNER_PASSPHRASE);
+  const { keys } = await openKeyFile(readFileSync(files.keyFile), passphraseSeal(SIGNER_PASSPHRASE));
   const secrets = [SIGNER_TOKEN, SIGNER_PASSPHRASE, service.access.apiKey];
   for (const { seed } of keys) secrets.push(hex(seed).slice(2), Buffer.from(seed).toString("base64"));
   expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
@@ -555,6 +565,88 @@ it("a signer stops cleanly, removes its socket, and has the keys when it starts 
   await startAgain();
   const key = await createRpcClient(Signer, onSocket("Connect")).getKey({ name: "same" });
   expect(key.state).toBe(Key_State.active);
+});
+
+describe("a signer with nothing but a master seed", () => {
+  const master = "5eed".repeat(16);
+  let environment: Record<string, string>;
+  let own: SignerProcess;
+  beforeAll(async () => {
+    const file = path.join(files.folder, "callers.json");
+    writeCallers(["derived"]);
+    const { SIGNER_PASSPHRASE_FILE: _, SIGNER_TOKEN_FILE: __, ...common } = files.environment(service.access);
+    environment = {
+      ...common,
+      SIGNER_STORE: "memory",
+      SIGNER_MASTER_SEED_HEX: master,
+      SIGNER_SOCKET: "off",
+      SIGNER_ACCESS_FILE: file,
+    };
+    own = await startSignerProcess(environment);
+    logs.push(own.log as string[]);
+  });
+  afterAll(() => own.stop());
+
+  it("makes the same key again for no charge after all is lost, and signs with it", async () => {
+    const before = await charges();
+    const first = await make("derived", "user-7");
+    expect(first).toMatchObject({ name: "derived", userReference: "user-7", state: Key_State.active });
+    await own.kill();
+    own = await startSignerProcess(environment);
+    logs.push(own.log as string[]);
+    expect((await rpc().listKeys({})).keys).toEqual([]);
+    const again = await make("derived", "user-7");
+    expect({ ...again, createTime: undefined }).toEqual({ ...first, createTime: undefined });
+    expect(await charges()).toEqual({ ...before, dkg: before.dkg + 1 });
+    const message = Buffer.from("after the loss");
+    const { signature } = await rpc().sign({
+      name: "derived",
+      payload: { case: "raw", value: { message, ...raw } },
+    });
+    expect(isSignature(first.publicKey!, message, signature)).toBe(true);
+    const found: string[] = [];
+    for await (const { dwalletId } of client.listDWallets({ name: "derived", userReference: "user-7" }))
+      found.push(dwalletId);
+    expect(found).toEqual([first.dwalletId]);
+    expect(logs.flat().join("\n")).not.toContain(master);
+  });
+
+  it("of another seed pays for nothing, and names the field", async () => {
+    const before = await charges();
+    const other = await startSignerProcess({ ...environment, SIGNER_MASTER_SEED_HEX: "0123".repeat(16) });
+    const made = rpc(other).createKey({ name: "derived", curve: Curve.ED25519, userReference: "user-7" });
+    expect(await refusalOf(made)).toEqual([Code.InvalidArgument, "VALIDATION"]);
+    expect(await charges()).toEqual(before);
+    await other.stop();
+  });
+
+  it("reads its callers again when it gets SIGHUP", async () => {
+    await rpc().getKey({ name: "derived" });
+    writeCallers(["another"]);
+    await own.reload("the file of callers is read again");
+    expect(await refusalOf(rpc().getKey({ name: "derived" }))).toEqual([
+      Code.PermissionDenied,
+      "CALLER_NOT_ALLOWED",
+    ]);
+  });
+
+  function rpc(to = own) {
+    const bearer: Interceptor = (next) => (request) => {
+      request.header.set("authorization", `Bearer ${SIGNER_TOKEN}`);
+      return next(request);
+    };
+    return createRpcClient(Signer, createGrpcTransport({ baseUrl: to.url, interceptors: [bearer] }));
+  }
+
+  function make(name: string, userReference: string): Promise<Key> {
+    return rpc().createKey({ name, curve: Curve.ED25519, userReference });
+  }
+
+  function writeCallers(keys: readonly string[]): void {
+    const tokenSha256 = createHash("sha256").update(SIGNER_TOKEN).digest("hex");
+    const callers = [{ name: "backend", tokenSha256, keys, createKeys: true }];
+    writeFileSync(path.join(files.folder, "callers.json"), JSON.stringify({ callers }), { mode: 0o644 });
+  }
 });
 
 async function startAgain(): Promise<void> {
@@ -597,7 +689,7 @@ async function signs({ name, publicKey }: Key): Promise<void> {
 }
 
 async function seedOf(name: string): Promise<string> {
-  const { keys } = await openKeyFile(readFileSync(files.keyFile), SIGNER_PASSPHRASE);
+  const { keys } = await openKeyFile(readFileSync(files.keyFile), passphraseSeal(SIGNER_PASSPHRASE));
   const seed = keys.find((key) => key.name === name)?.seed;
   if (seed === undefined) throw new Error(`the key file has no seed of ${name}`);
   return hex(seed);

@@ -8,6 +8,10 @@ const PAYLOAD = ["test/unit/signer/payload.test.ts"];
 const ETHEREUM = ["test/unit/signer/ethereum.test.ts"];
 const CONFIG = ["test/unit/service/config/signer-config.test.ts"];
 const SOCKET = ["test/component/transport/unix-socket.test.ts"];
+const ACCESS = ["test/unit/signer/access.test.ts"];
+const CALLERS = ["test/component/signer/callers.test.ts"];
+const VAULT = ["test/component/signer/vault-store.test.ts"];
+const KMS = ["test/component/signer/kms-seals.test.ts"];
 const CLI = ["test/component/cli/signer-commands.test.ts"];
 
 /** Lines of the signer beside a backend that decide about seeds, money and who may sign. */
@@ -15,8 +19,8 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a key is submitted before its seed is written",
     file: "src/signer/keys.ts",
-    find: "      await store.add(key).catch(throwUnwritten);",
-    replace: "      void store.add(key).catch(() => {});",
+    find: "const key = await store.add(made).catch(throwUnwritten);",
+    replace: "const key = made;\n    void store.add(made).catch(() => {});",
     tests: KEYS,
   },
   {
@@ -30,8 +34,8 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "an interrupted onboarding begins again instead of continuing",
     file: "src/signer/keys.ts",
-    find: 'progress.kind === "creating" ? progress.resumeToken : undefined',
-    replace: "undefined",
+    find: "const { resumeToken } = progress;",
+    replace: "const resumeToken = progress === undefined ? '' : undefined;",
     tests: KEYS,
   },
   {
@@ -64,7 +68,7 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "two keys have one seed",
-    file: "src/signer/keys.ts",
+    file: "src/signer/seed-source.ts",
     find: "new Uint8Array(randomBytes(SEED_BYTES))",
     replace: "new Uint8Array(SEED_BYTES)",
     tests: KEYS,
@@ -72,8 +76,8 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a write is acknowledged before it is made",
     file: "src/signer/store/file-key-store.ts",
-    find: "      await this.#save();\n    } catch (error) {\n      // Nobody may use",
-    replace: "      void this.#save().catch(() => {});\n    } catch (error) {\n      // Nobody may use",
+    find: "      await this.#save();\n      return key;\n",
+    replace: "      void this.#save().catch(() => {});\n      return key;\n",
     tests: FILE,
   },
   {
@@ -99,8 +103,8 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a changed key file makes scrypt take any amount of memory",
-    file: "src/signer/store/sealed-file.ts",
-    find: "logN > MAX_LOG_N",
+    file: "src/signer/seals/passphrase-seal.ts",
+    find: "head.logN > MAX_LOG_N",
     replace: "false",
     tests: FILE,
   },
@@ -128,8 +132,8 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a damaged key file is copied as a backup",
     file: "src/cli/signer/key-file-commands.ts",
-    find: "  const { keys } = await openKeyFile(sealed, passphrase);",
-    replace: "  const keys = [passphrase];",
+    find: "  const { keys } = await openKeyFile(sealed, opened);",
+    replace: "  const keys = [opened];",
     tests: CLI,
   },
   {
@@ -271,5 +275,145 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
     find: "if (remoteAddress === undefined) return false;",
     replace: 'if (remoteAddress === undefined) return false;\n      if (remoteAddress === "") return true;',
     tests: SOCKET,
+  },
+  {
+    name: "a caller signs with another one's key",
+    file: "src/signer/signing.ts",
+    find: "    caller.checkKey(request.name);\n",
+    replace: "",
+    tests: ACCESS,
+  },
+  {
+    name: "a caller reads another one's key",
+    file: "src/signer/serve-calls.ts",
+    find: "      callerOf(context).checkKey(name);\n",
+    replace: "",
+    tests: CALLERS,
+  },
+  {
+    name: "a caller lists the keys of others",
+    file: "src/signer/serve-calls.ts",
+    find: ".filter(({ name }) => caller.sees(name))",
+    replace: "",
+    tests: CALLERS,
+  },
+  {
+    name: "JSON-RPC signs with another caller's account",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: " || !caller.sees(name)",
+    replace: " || caller === undefined",
+    tests: ACCESS,
+  },
+  {
+    name: "a caller makes keys without permission",
+    file: "src/signer/access/caller.ts",
+    find: "if (!rules.mayCreateKeys)",
+    replace: "if (keyName === '')",
+    tests: ACCESS,
+  },
+  {
+    name: "a caller signs any kind of payload",
+    file: "src/signer/access/caller.ts",
+    find: "if (payloads !== undefined && !payloads.has(field))",
+    replace: "if (payloads?.size === 0)",
+    tests: ACCESS,
+  },
+  {
+    name: "one caller takes every place",
+    file: "src/signer/access/fair-places.ts",
+    find: "free -= Math.max(0, kept - usedBy(other));",
+    replace: "free -= Math.max(0, kept - kept - usedBy(other));",
+    tests: ACCESS,
+  },
+  {
+    name: "a slice of a window counts for too short a time",
+    file: "src/signer/access/sliding-bound.ts",
+    find: "each < slice - SLICES",
+    replace: "each < slice - SLICES + 2",
+    tests: ACCESS,
+  },
+  {
+    name: "callers share their idempotency keys",
+    file: "src/signer/signing.ts",
+    find: "const idempotencyKey = keyOfCaller(caller, given);",
+    replace: "const idempotencyKey = given;",
+    tests: ACCESS,
+  },
+  {
+    name: "a caller needs one of its credentials alone",
+    file: "src/signer/access/callers.ts",
+    find: "  if (certificate !== undefined && !names.includes(certificate)) return false;\n",
+    replace: "",
+    tests: CALLERS,
+  },
+  {
+    name: "a client without a certificate is served",
+    file: "src/transport/connections/split-connections.ts",
+    find: "rejectUnauthorized: true",
+    replace: "rejectUnauthorized: false",
+    tests: CALLERS,
+  },
+  {
+    name: "a broken file of callers is used",
+    file: "src/signer/access/callers.ts",
+    find: "if (message === fault) return;",
+    replace: "if (message !== fault) use([]);",
+    tests: CALLERS,
+  },
+  {
+    name: "Vault overwrites another signer's entry",
+    file: "src/signer/vault/vault-key-store.ts",
+    find: "const body = { options: { cas: expected }, data };",
+    replace: "const body = { options: {}, data, expected };",
+    tests: VAULT,
+  },
+  {
+    name: "an entry of Vault can be swapped for another one",
+    file: "src/signer/store/sealed-file.ts",
+    find: 'return place === "" ? begin :',
+    replace: "return place.length < 1e9 ? begin :",
+    tests: VAULT,
+  },
+  {
+    name: "a seed that Vault acknowledges is not read back",
+    file: "src/signer/vault/vault-key-store.ts",
+    find: 'if (found === undefined) throw new VaultError("Vault does not return the key that it has stored");',
+    replace: "if (found === undefined) return key;",
+    tests: VAULT,
+  },
+  {
+    name: "Vault's token follows a redirect",
+    file: "src/signer/vault/vault-client.ts",
+    find: 'redirect: "manual",',
+    replace: 'redirect: "follow",',
+    tests: VAULT,
+  },
+  {
+    name: "a KMS that does not return its key seals a file",
+    file: "src/signer/seals/wrapped-seal.ts",
+    find: "if (!equalBytes(await wrapper.unwrap(wrappedKey, context), key))",
+    replace: "if (equalBytes(wrappedKey, key))",
+    tests: KMS,
+  },
+  {
+    name: "AWS KMS binds a key to nothing",
+    file: "src/signer/seals/aws-kms.ts",
+    find: "EncryptionContext: { [CONTEXT_NAME]: context }",
+    replace: "EncryptionContext: { [CONTEXT_NAME]: context.slice(99) }",
+    tests: KMS,
+  },
+  {
+    name: "the key of one user is returned for another one",
+    file: "src/signer/keys.ts",
+    find: "if (known.userReference !== userReference)",
+    replace: "if (known.userReference === userReference && name === '')",
+    tests: KEYS,
+  },
+  {
+    name: "a master seed stays in the environment",
+    file: "src/service/config/config.ts",
+    find: '    delete environment["SIGNER_MASTER_SEED_HEX"];\n',
+    replace: "",
+    tests: CONFIG,
   },
 ];

@@ -1,3 +1,4 @@
+import { parseSeal, SEAL_FORMS } from "../../service/config/seal-choice.ts";
 import { PAYLOAD_KINDS } from "../../signer/mcp/payload-input.ts";
 import { command } from "../command.ts";
 import {
@@ -14,10 +15,10 @@ import {
 
 export const signerCommands = {
   create: command({
-    summary: "create the encrypted file of a signer's keys",
+    summary: "create the encrypted store of a signer's keys",
     details:
-      "The file is SIGNER_STORE. Its passphrase is in SIGNER_PASSPHRASE_FILE, or asked on the terminal.\n" +
-      "Whoever loses the file or its passphrase loses every key in it for good: nobody else has the seeds.",
+      "The store is SIGNER_STORE, and SIGNER_SEAL seals it: a passphrase in SIGNER_PASSPHRASE_FILE, or asked on the terminal.\n" +
+      "Whoever loses the store or what seals it loses every key in it for good: nobody else has the seeds.",
     options: {},
     run: async (_, context) => (await import("../signer/key-file-commands.ts")).createStore(context),
   }),
@@ -60,18 +61,21 @@ export const signerCommands = {
     run: async (values, context) => (await import("../signer/serve-mcp.ts")).serveMcp(values, context),
   }),
   backup: command({
-    summary: "write a checked copy of the key file, also while the signer runs",
-    details: "The copy has the same passphrase. It lacks the keys that are made later.",
+    summary: "write a checked copy of the keys to a file, also while the signer runs",
+    details: "The copy has the same seal. It lacks the keys that are made later.",
     options: { out: required("<file>", "the new file of the copy", nonEmptyText) },
     run: async ({ out }, context) =>
       (await import("../signer/key-file-commands.ts")).backUpStore(out, context),
   }),
   restore: command({
-    summary: "make the key file from a copy, if there is none",
-    details: "It overwrites no file. Keys that were made after the copy are not in it.",
-    options: { from: required("<file>", "the copy", nonEmptyText) },
-    run: async ({ from }, context) =>
-      (await import("../signer/key-file-commands.ts")).restoreStore(from, context),
+    summary: "make the store from a copy, if there is none",
+    details: "It overwrites nothing. Keys that were made after the copy are not in it.",
+    options: {
+      from: required("<file>", "the copy", nonEmptyText),
+      fromSeal: optional("<seal>", "what seals the copy, if it is not SIGNER_SEAL", sealForm),
+    },
+    run: async ({ from, fromSeal }, context) =>
+      (await import("../signer/key-file-commands.ts")).restoreStore(from, fromSeal, context),
   }),
 };
 
@@ -108,4 +112,9 @@ function tokenLimits(value: string): ReadonlyMap<string, bigint> {
       return [address.toLowerCase(), BigInt(units)] as const;
     }),
   );
+}
+
+function sealForm(value: string): string {
+  if (parseSeal(value) === undefined) throw new WrongValue(`takes ${SEAL_FORMS}`);
+  return value;
 }

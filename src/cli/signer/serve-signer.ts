@@ -4,14 +4,17 @@ import { loadClientConfig, loadSignerConfig } from "../../service/config/config.
 import type { SignerConfig } from "../../service/config/signer.ts";
 import { Lifecycle } from "../../service/platform/lifecycle/lifecycle.ts";
 import { runUntilSignal } from "../../service/platform/lifecycle/run-until-signal.ts";
-import { createLogger } from "../../service/platform/telemetry/logger.ts";
+import { createLogger, type Log } from "../../service/platform/telemetry/logger.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
+import { TOKEN, TOKEN_FORM } from "../../signer/access/access-list.ts";
+import { anyoneWith, type Callers, openCallers } from "../../signer/access/callers.ts";
+import { openStore } from "../../signer/open-store.ts";
 import { readPrivateFile } from "../../signer/private-file.ts";
+import { masterSeeds } from "../../signer/seed-source.ts";
 import { type SignerOptions, startSigner } from "../../signer/start-signer.ts";
-import { openFileKeyStore } from "../../signer/store/file-key-store.ts";
 import { type CommandContext, UsageError } from "../command.ts";
 import { findQuickStart } from "../find-quick-start.ts";
-import { readPassphrase } from "./read-passphrase.ts";
+import { openStoreParts, readMasterSeed } from "./store-parts.ts";
 
 /**
  * Runs a signer until a signal. Standard output says `ready at <address>` for each address, and standard error has the
@@ -21,11 +24,16 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   const config = loadSignerConfig(context.environment);
   const service = await findService(config, context);
   const port = readPort(config);
-  const passphrase = new Secret(await readPassphrase(config, context));
+  const token = readToken(config);
+  const parts = openStoreParts(config, context);
+  const hasPassphrase = config.store.kind !== "memory" && config.seal.kind === "passphrase";
+  const passphrase = hasPassphrase ? new Secret(await parts.passphrase()) : undefined;
+  const masterSeed = readMasterSeed(config);
   const named = [
     passphrase,
+    masterSeed,
     service.apiKey,
-    port?.token,
+    token,
     config.ethereum?.url,
     ...(config.fullnodeUrls ?? []),
   ];
@@ -44,10 +52,16 @@ export async function serveSigner(context: CommandContext): Promise<number> {
     stop: () => lifecycle.stop(),
     exit: (code) => process.exit(code),
   });
+  lifecycle.onStop("parts of the store", () => parts.close());
   try {
-    const store = await openFileKeyStore(config.store, passphrase.reveal());
-    const { socketPath, ethereum } = config;
-    const addresses = await startSigner({ store, service, socketPath, port, ethereum, log, lifecycle });
+    const store = await openStore(config.store, config.seal, parts);
+    const seeds = masterSeed && masterSeeds(masterSeed);
+    const { accessFile, socketPath, ethereum } = config;
+    const callers = accessFile === undefined ? anyoneWith(token) : watchCallers(accessFile, log, lifecycle);
+    const addresses = await startSigner({
+      ...{ store, seeds, service, callers, token, socketPath, port, ethereum, log, lifecycle },
+      isSocketGuarded: accessFile !== undefined,
+    });
     for (const address of addresses) context.print(`ready at ${address}`);
   } catch (error) {
     await lifecycle.stop();
@@ -79,14 +93,38 @@ async function findService(
 
 function readPort({ port }: SignerConfig): SignerOptions["port"] {
   if (port === undefined) return undefined;
-  const token = readPrivateFile(port.tokenFile, "the token");
-  if (!/^[!-~]{32,}$/.test(token))
-    throw new Error(
-      `the token in ${port.tokenFile} must have 32 or more visible ASCII characters, such as the output of: openssl rand -hex 32`,
-    );
-  const tls = port.tls && {
-    certificatePem: readFileSync(port.tls.certificateFile, "utf8"),
-    keyPem: readFileSync(port.tls.keyFile, "utf8"),
-  };
-  return { host: port.host, port: port.port, token: new Secret(token), tls };
+  const { certificateFile, keyFile, clientCaFile } = port.tls ?? {};
+  const tls =
+    certificateFile === undefined || keyFile === undefined
+      ? undefined
+      : {
+          certificatePem: readFileSync(certificateFile, "utf8"),
+          keyPem: readFileSync(keyFile, "utf8"),
+          ...(clientCaFile !== undefined && { clientCaPem: readFileSync(clientCaFile, "utf8") }),
+        };
+  return { host: port.host, port: port.port, tls };
 }
+
+function readToken({ port }: SignerConfig): Secret | undefined {
+  if (port?.tokenFile === undefined) return undefined;
+  const token = readPrivateFile(port.tokenFile, "the token");
+  if (!TOKEN.test(token)) throw new Error(`the token in ${port.tokenFile} ${TOKEN_FORM}`);
+  return new Secret(token);
+}
+
+/** Opens the file of callers, and reads it again after SIGHUP and after each change. */
+function watchCallers(file: string, log: Log, lifecycle: Lifecycle): Callers {
+  const callers = openCallers(file, log);
+  const reload = () => callers.reload();
+  const timer = setInterval(reload, RELOAD_INTERVAL_MS);
+  timer.unref();
+  process.on("SIGHUP", reload);
+  lifecycle.onStop("callers", async () => {
+    clearInterval(timer);
+    process.off("SIGHUP", reload);
+  });
+  return callers;
+}
+
+/** A mounted file changes without an event that every platform tells, so it is read at this interval. */
+const RELOAD_INTERVAL_MS = 5_000;

@@ -196,9 +196,16 @@ export function loadTreasuryConfig(
   return readTreasuryConfig(environment, network);
 }
 
-/** Returns the settings of `tss signer`. Throws a ConfigError that names every fault. */
+/**
+ * Returns the settings of `tss signer`. Throws a ConfigError that names every fault. It deletes the variable with the
+ * master seed, so that neither a thread nor a child process inherits it.
+ */
 export function loadSignerConfig(environment: NodeJS.ProcessEnv = process.env): SignerConfig {
-  return readSignerConfig(environment);
+  try {
+    return readSignerConfig(environment);
+  } finally {
+    delete environment["SIGNER_MASTER_SEED_HEX"];
+  }
 }
 
 function readTls(read: ConfigReader<VariableName>): Config["tls"] {

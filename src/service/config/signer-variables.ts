@@ -5,18 +5,54 @@ export const SIGNER_VARIABLES = [
   {
     name: "SIGNER_STORE",
     default: "signer-keys.sealed",
-    description: "The encrypted file of the keys",
+    description: "The encrypted file of the keys, vault:<mount>/<path>, or memory",
+  },
+  {
+    name: "SIGNER_SEAL",
+    default: "passphrase",
+    description:
+      "What seals the seeds: passphrase, aws-kms:<key>, gcp-kms:<key> or vault-transit:<mount>/<key>",
   },
   {
     name: "SIGNER_PASSPHRASE_FILE",
     description: "The file with the passphrase of SIGNER_STORE, mode 0600; unset: asks on the terminal",
   },
   {
+    name: "SIGNER_MASTER_SEED_FILE",
+    description: "The file with the seed that new keys derive from, 64 hex digits, mode 0600; unset: random",
+  },
+  {
+    name: "SIGNER_MASTER_SEED_HEX",
+    description: "The same seed, for platforms that have no files of secrets",
+    secret: true,
+  },
+  { name: "SIGNER_VAULT_URL", description: "The URL of HashiCorp Vault or OpenBao, without a path" },
+  { name: "SIGNER_VAULT_TOKEN_FILE", description: "The file with Vault's token, mode 0600" },
+  { name: "SIGNER_VAULT_ROLE", description: "The role of Vault's login by Kubernetes, instead of a token" },
+  {
+    name: "SIGNER_VAULT_LOGIN_MOUNT",
+    default: "kubernetes",
+    description: "The mount of Vault's login by Kubernetes",
+  },
+  {
+    name: "SIGNER_VAULT_JWT_FILE",
+    default: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    description: "The file with the token of the Pod's service account",
+  },
+  { name: "SIGNER_VAULT_NAMESPACE", description: "Vault's namespace" },
+  {
+    name: "SIGNER_VAULT_CA_FILE",
+    description: "The authority of Vault's certificate, PEM; unset: those of Node",
+  },
+  {
     name: "SIGNER_SOCKET",
     default: "signer.sock",
     description: "The Unix socket, mode 0600, which needs no token; off: none",
   },
-  { name: "SIGNER_PORT", description: "The TCP port, which needs SIGNER_TOKEN_FILE; 0 selects a free port" },
+  {
+    name: "SIGNER_PORT",
+    description: "The TCP port, which needs SIGNER_TOKEN_FILE or SIGNER_ACCESS_FILE; 0 selects a free port",
+  },
   {
     name: "SIGNER_HOST",
     default: "127.0.0.1",
@@ -29,6 +65,14 @@ export const SIGNER_VARIABLES = [
   },
   { name: "SIGNER_TLS_CERT_FILE", description: "Certificate chain of SIGNER_PORT, PEM" },
   { name: "SIGNER_TLS_KEY_FILE", description: "The certificate's private key, PEM" },
+  {
+    name: "SIGNER_TLS_CLIENT_CA_FILE",
+    description: "The authority that signs the certificates of callers, PEM; unset: callers need none",
+  },
+  {
+    name: "SIGNER_ACCESS_FILE",
+    description: "The file that says which caller may use which keys; unset: every caller may use every key",
+  },
   {
     name: "SIGNER_SERVICE_URL",
     description: "The service's URL; unset: the quick start that runs on DATA_DIR",

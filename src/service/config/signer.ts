@@ -4,6 +4,7 @@ import { isPublic } from "./checks.ts";
 import { ConfigError } from "./config-variable.ts";
 import { FULLNODE_URL, NETWORK_NAMES, type NetworkName } from "./network.ts";
 import { ConfigReader } from "./reader.ts";
+import { readSignerStore, type SignerStoreConfig } from "./signer-store.ts";
 import { SIGNER_VARIABLES } from "./signer-variables.ts";
 
 /** Reads the settings of a signer. Throws a ConfigError that names every fault. */
@@ -11,8 +12,8 @@ export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {
   const read = new ConfigReader<Name>(environment, SIGNER_VARIABLES);
   const socketPath = read.text("SIGNER_SOCKET");
   const config: SignerConfig = {
-    store: read.text("SIGNER_STORE"),
-    passphraseFile: read.optional("SIGNER_PASSPHRASE_FILE"),
+    ...readSignerStore(read),
+    accessFile: read.optional("SIGNER_ACCESS_FILE"),
     socketPath: socketPath === "off" ? undefined : socketPath,
     port: readPort(read),
     service: readService(read),
@@ -38,9 +39,9 @@ export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {
 type Name = (typeof SIGNER_VARIABLES)[number]["name"];
 
 /** The settings of a signer. Its secrets are in files, which the command reads. */
-export interface SignerConfig {
-  readonly store: string;
-  readonly passphraseFile: string | undefined;
+export interface SignerConfig extends SignerStoreConfig {
+  /** Undefined if every caller may use every key. */
+  readonly accessFile: string | undefined;
   /** Undefined for no socket. */
   readonly socketPath: string | undefined;
   /** Undefined for no port. */
@@ -48,8 +49,16 @@ export interface SignerConfig {
     | {
         readonly host: string;
         readonly port: number;
-        readonly tokenFile: string;
-        readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+        /** Undefined with a file of callers. */
+        readonly tokenFile: string | undefined;
+        readonly tls:
+          | {
+              readonly certificateFile: string;
+              readonly keyFile: string;
+              /** Undefined if callers need no certificate. */
+              readonly clientCaFile: string | undefined;
+            }
+          | undefined;
       }
     | undefined;
   /** Undefined for the quick start. */
@@ -77,14 +86,26 @@ function readPort(read: ConfigReader<Name>): SignerConfig["port"] {
   const host = read.text("SIGNER_HOST");
   const certificateFile = read.file("SIGNER_TLS_CERT_FILE");
   const keyFile = read.file("SIGNER_TLS_KEY_FILE");
-  const tls = certificateFile && keyFile ? { certificateFile, keyFile } : undefined;
+  const clientCaFile = read.file("SIGNER_TLS_CLIENT_CA_FILE");
+  const tls = certificateFile && keyFile ? { certificateFile, keyFile, clientCaFile } : undefined;
+  if (clientCaFile && tls === undefined)
+    read.fault("SIGNER_TLS_CERT_FILE", undefined, "a file, with SIGNER_TLS_CLIENT_CA_FILE");
   if (certificateFile && !keyFile)
     read.fault("SIGNER_TLS_KEY_FILE", undefined, "a file, with the certificate");
   if (keyFile && !certificateFile) read.fault("SIGNER_TLS_CERT_FILE", undefined, "a file, with the key");
   if (isPublic(host) && tls === undefined)
     read.fault("SIGNER_HOST", host, "a loopback address, or SIGNER_TLS_CERT_FILE and SIGNER_TLS_KEY_FILE");
-  const tokenFile = read.required("SIGNER_TOKEN_FILE", /./, "a file with a token, with SIGNER_PORT");
+  const tokenFile = readTokenFile(read);
   return { host, port: read.integer("SIGNER_PORT", 0, 65_535), tokenFile, tls };
+}
+
+/** The file of callers has their tokens, so one for all of them would be another way in. */
+function readTokenFile(read: ConfigReader<Name>): string | undefined {
+  if (!read.isSet("SIGNER_ACCESS_FILE"))
+    return read.required("SIGNER_TOKEN_FILE", /./, "a file with a token, with SIGNER_PORT");
+  if (read.isSet("SIGNER_TOKEN_FILE"))
+    read.fault("SIGNER_TOKEN_FILE", undefined, "no file, with SIGNER_ACCESS_FILE, which names the tokens");
+  return undefined;
 }
 
 function readService(read: ConfigReader<Name>): SignerConfig["service"] {

@@ -6,8 +6,10 @@ import { TssError } from "../../client/sdk/index.ts";
 import { hexToBytes as octetsOf } from "../../protocol/bytes.ts";
 import { ethereumAddress } from "../../protocol/signatures/addresses.ts";
 import type { Redact } from "../../service/platform/telemetry/redact.ts";
+import { createFairPlaces } from "../access/fair-places.ts";
 import type { Keys } from "../keys.ts";
 import type { SigningCall } from "../request-signer.ts";
+import { SignerError } from "../signer-error.ts";
 import type { Signing } from "../signing.ts";
 import { describeTransaction } from "./describe-transaction.ts";
 import type { EthereumNode } from "./ethereum-node.ts";
@@ -24,16 +26,19 @@ export interface EthereumCalls {
 
 /** Creates the JSON-RPC of the keys on SECP256K1. */
 export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
-  const { keys, signing, chainId, node, maxFeeWei, redact } = options;
+  const { keys, signing, chainId, node, maxFeeWei, redact, callerNames } = options;
+  const nodePlaces = createFairPlaces(MAX_NODE_CALLS, callerNames, "calls to the Ethereum node");
+  const sendPlaces = createFairPlaces(MAX_SENDING, callerNames, "transactions");
   const addresses = new Map<string, string>();
   const sending = new Map<string, Promise<unknown>>();
   let isChainChecked = false;
-  let sendingCount = 0;
 
-  /** Yields each key that can sign for Ethereum, with its address. */
-  function* accounts(): Generator<{ readonly name: string; readonly address: string }> {
+  /** Yields each key of the caller that can sign for Ethereum, with its address. */
+  function* accounts({
+    caller,
+  }: SigningCall): Generator<{ readonly name: string; readonly address: string }> {
     for (const { name, curve, progress } of keys.list()) {
-      if (curve !== "SECP256K1" || progress.kind !== "active") continue;
+      if (curve !== "SECP256K1" || progress.kind !== "active" || !caller.sees(name)) continue;
       const { publicKeyHex } = progress.dwallet;
       const address = addresses.get(publicKeyHex) ?? ethereumAddress(octetsOf(publicKeyHex));
       addresses.set(publicKeyHex, address);
@@ -41,10 +46,10 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
     }
   }
 
-  function accountOf(param: unknown, field: string) {
+  function accountOf(param: unknown, field: string, call: SigningCall) {
     const wanted = typeof param === "string" ? param.toLowerCase() : "";
-    for (const account of accounts()) if (account.address.toLowerCase() === wanted) return account;
-    throw wrongParam(field, "is not the address of an active key of this signer");
+    for (const account of accounts(call)) if (account.address.toLowerCase() === wanted) return account;
+    throw wrongParam(field, "is not the address of an active key that the caller may use");
   }
 
   /** Signs with one charge for the same payload, also if the caller repeats the call after an interruption. */
@@ -61,13 +66,13 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
     }
   }
 
-  function askNode(method: string, params: readonly unknown[], { signal }: SigningCall): Promise<unknown> {
+  async function askNode(method: string, params: readonly unknown[], call: SigningCall): Promise<unknown> {
     if (node === undefined)
       throw new RpcError(
         RPC_CODES.unknownMethod,
         "the method needs an Ethereum node, and the signer has none",
       );
-    return node.call(method, params, signal);
+    return await nodePlaces.use(call.caller.name, 1, () => node.call(method, params, call.signal));
   }
 
   /** A node of another chain would have the signer sign with another chain's nonce and fees. */
@@ -93,7 +98,7 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
   /** Sends the transactions of one account one after the other, because each takes the next nonce. */
   async function sendTransaction(param: unknown, call: SigningCall): Promise<string> {
     const request = readTransactionRequest(param, chainId);
-    const { name, address } = accountOf(request.from, "from");
+    const { name, address } = accountOf(request.from, "from", call);
     const send = async () => {
       call.signal.throwIfAborted();
       const signed = await signTransaction(name, request, call);
@@ -107,36 +112,34 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
       }
       return hash;
     };
-    if (sendingCount >= MAX_SENDING)
-      throw new RpcError(RPC_CODES.failed, "too many transactions wait to be sent", {
-        reason: "SIGNER_BUSY",
-      });
-    sendingCount++;
-    const earlier = sending.get(address) ?? Promise.resolve();
-    const own = earlier.then(send, send);
-    sending.set(address, own);
-    try {
-      return await own;
-    } finally {
-      sendingCount--;
-      if (sending.get(address) === own) sending.delete(address);
-    }
+    return await sendPlaces.use(call.caller.name, 1, async () => {
+      const earlier = sending.get(address) ?? Promise.resolve();
+      const own = earlier.then(send, send);
+      sending.set(address, own);
+      try {
+        return await own;
+      } finally {
+        if (sending.get(address) === own) sending.delete(address);
+      }
+    });
   }
 
   async function signMessage(message: unknown, field: string, address: unknown, call: SigningCall) {
-    const { name } = accountOf(address, "params[1]");
+    const { name } = accountOf(address, "params[1]", call);
     const value = messageOf(message, field);
     return bytesToHex((await sign(name, { case: "evmMessage", value }, call)).signature!);
   }
 
   async function answer(method: string, params: readonly unknown[], call: SigningCall): Promise<unknown> {
+    if (!call.caller.usesEthereum)
+      throw new SignerError("CALLER_NOT_ALLOWED", "payload: the caller may not sign for Ethereum");
     switch (method) {
       case "account_version":
         return CLEF_VERSION;
       case "account_list":
       case "eth_accounts":
       case "eth_requestAccounts":
-        return [...accounts()].map(({ address }) => getAddress(address));
+        return [...accounts(call)].map(({ address }) => getAddress(address));
       case "eth_chainId":
         return `0x${chainId.toString(16)}`;
       case "personal_sign":
@@ -147,7 +150,7 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
         return await signMessage(params[2], "params[2]", params[1], call);
       case "account_signTypedData":
       case "eth_signTypedData_v4": {
-        const { name } = accountOf(params[0], "params[0]");
+        const { name } = accountOf(params[0], "params[0]", call);
         const value = typeof params[1] === "string" ? params[1] : JSON.stringify(params[1] ?? "");
         if (value.length > MAX_TYPED_DATA)
           throw wrongParam("params[1]", `has more than ${MAX_TYPED_DATA} characters`);
@@ -156,7 +159,7 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
       case "account_signTransaction":
       case "eth_signTransaction": {
         const request = readTransactionRequest(params[0], chainId);
-        const signed = await signTransaction(accountOf(request.from, "from").name, request, call);
+        const signed = await signTransaction(accountOf(request.from, "from", call).name, request, call);
         return method === "eth_signTransaction" ? bytesToHex(signed) : describeTransaction(signed);
       }
       case "eth_sendTransaction":
@@ -189,8 +192,11 @@ interface EthereumOptions {
   /** The most that a transaction may cost in fees that the node has a part in. */
   readonly maxFeeWei: bigint;
   readonly redact: Redact;
+  /** The names of all callers, which share the places. */
+  readonly callerNames: () => readonly string[];
 }
 
+const MAX_NODE_CALLS = 64;
 /** The most transactions that are sent or wait for an earlier one of their account. */
 const MAX_SENDING = 256;
 const MAX_TYPED_DATA = 65_536;

@@ -4,41 +4,42 @@ import { takePidLock } from "../../service/platform/store/pid-lock.ts";
 import { createFile, replaceFile } from "./durable-file.ts";
 import { decodeKeys, encodeKeys } from "./file-content.ts";
 import type { KeyProgress, KeyStore, StoredKey } from "./key-store.ts";
-import { type FileKey, HEAD_BYTES, newFileKey, openContent, sealContent } from "./sealed-file.ts";
+import { beginLength, type KeySeal, openContent, type SealKey, sealContent } from "./sealed-file.ts";
 
 /**
  * Opens the encrypted file of keys for this process alone. Throws a SealedFileError for a wrong passphrase or a changed
- * file, and an Error if the file does not exist or another process uses it.
+ * file, and an Error if the file does not exist, another process uses it, or the seal cannot get its key.
  */
-export async function openFileKeyStore(file: string, passphrase: string): Promise<KeyStore> {
+export async function openFileKeyStore(file: string, seal: KeySeal): Promise<KeyStore> {
   const lock = await takePidLock(
     `${file}.lock`,
     (pid) => `process ${pid} uses the key file ${file}; stop it first`,
   );
   try {
-    return new FileKeyStore(file, await readKeyFile(file, passphrase), lock);
+    return new FileKeyStore(file, await readKeyFile(file, seal), lock);
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
 
-/**
- * Creates a file without keys, or with these. Throws if the file exists: a key file is never overwritten.
- *
- * @param logN the logarithm of scrypt's N. Default 17
- */
+/** Creates a file without keys, or with these. Throws if the file exists: a key file is never overwritten. */
 export async function createKeyFile(
   file: string,
-  passphrase: string,
+  seal: KeySeal,
   keys: readonly StoredKey[] = [],
-  logN?: number,
 ): Promise<void> {
-  checkPassphrase(passphrase);
-  await createFile(file, sealContent(await newFileKey(passphrase, logN), encodeKeys(keys)));
+  const sealKey = await seal.newKey();
+  const content = encodeKeys(keys);
+  try {
+    await createFile(file, sealContent(sealKey, content));
+  } finally {
+    content.fill(0);
+    sealKey.key.fill(0);
+  }
 }
 
-async function readKeyFile(file: string, passphrase: string): Promise<OpenedKeyFile> {
+async function readKeyFile(file: string, seal: KeySeal): Promise<OpenedKeyFile> {
   const sealed = await readFile(file).catch((cause: unknown) => {
     if (codeOf(cause) !== "ENOENT") throw cause;
     throw new Error(
@@ -46,14 +47,14 @@ async function readKeyFile(file: string, passphrase: string): Promise<OpenedKeyF
       { cause },
     );
   });
-  return await openKeyFile(sealed, passphrase);
+  return await openKeyFile(sealed, seal);
 }
 
 /** Opens the content of a key file. Throws a SealedFileError for a wrong passphrase or a changed file. */
-export async function openKeyFile(sealed: Uint8Array, passphrase: string): Promise<OpenedKeyFile> {
-  const { content, fileKey } = await openContent(sealed, passphrase);
+export async function openKeyFile(sealed: Uint8Array, seal: KeySeal): Promise<OpenedKeyFile> {
+  const { content, sealKey } = await openContent(sealed, seal);
   try {
-    return { keys: decodeKeys(content), fileKey, head: sealed.slice(0, HEAD_BYTES) };
+    return { keys: decodeKeys(content), sealKey, begin: sealed.slice(0, beginLength(sealed)) };
   } finally {
     content.fill(0);
   }
@@ -62,35 +63,27 @@ export async function openKeyFile(sealed: Uint8Array, passphrase: string): Promi
 /** The content of a key file. */
 interface OpenedKeyFile {
   readonly keys: readonly StoredKey[];
-  readonly fileKey: FileKey;
+  readonly sealKey: SealKey;
   /** The file's first bytes, which differ after each write. */
-  readonly head: Uint8Array;
+  readonly begin: Uint8Array;
 }
-
-/** Refuses a passphrase that is too short to protect seeds. */
-function checkPassphrase(passphrase: string): void {
-  if ([...passphrase].length < LEAST_CHARACTERS)
-    throw new Error(`the passphrase must have ${LEAST_CHARACTERS} characters or more`);
-}
-
-const LEAST_CHARACTERS = 16;
 
 /** The store on one encrypted file. Each change writes the whole file; changes that wait for a write share the next. */
 class FileKeyStore implements KeyStore {
   readonly #file: string;
-  readonly #fileKey: FileKey;
+  readonly #sealKey: SealKey;
   readonly #lock: { release(): Promise<void> };
   readonly #keys: Map<string, StoredKey>;
   #writing: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | undefined;
-  /** The heads that the file may have: after a failed write, the old one or the new one. */
-  #heads: readonly Uint8Array[];
+  /** What the file may begin with: after a failed write, the old bytes or the new ones. */
+  #begins: readonly Uint8Array[];
   #isClosed = false;
 
-  constructor(file: string, { keys, fileKey, head }: OpenedKeyFile, lock: { release(): Promise<void> }) {
+  constructor(file: string, { keys, sealKey, begin }: OpenedKeyFile, lock: { release(): Promise<void> }) {
     this.#file = file;
-    this.#fileKey = fileKey;
-    this.#heads = [head];
+    this.#sealKey = sealKey;
+    this.#begins = [begin];
     this.#keys = new Map(keys.map((key) => [key.name, key]));
     this.#lock = lock;
   }
@@ -103,11 +96,12 @@ class FileKeyStore implements KeyStore {
     return [...this.#keys.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  async add(key: StoredKey): Promise<void> {
+  async add(key: StoredKey): Promise<StoredKey> {
     if (this.#keys.has(key.name)) throw new Error("the store has a key of this name");
     this.#keys.set(key.name, key);
     try {
       await this.#save();
+      return key;
     } catch (error) {
       // Nobody may use a seed that could be lost.
       this.#keys.delete(key.name);
@@ -133,7 +127,7 @@ class FileKeyStore implements KeyStore {
     await (this.#waiting ?? this.#writing).catch(() => {});
     for (const { seed } of this.#keys.values()) seed.fill(0);
     this.#keys.clear();
-    this.#fileKey.key.fill(0);
+    this.#sealKey.key.fill(0);
     await this.#lock.release();
   }
 
@@ -153,11 +147,11 @@ class FileKeyStore implements KeyStore {
     await this.#checkUnchanged();
     const content = encodeKeys(this.#keys.values());
     try {
-      const sealed = sealContent(this.#fileKey, content);
-      const head = sealed.slice(0, HEAD_BYTES);
-      this.#heads = [...this.#heads, head];
+      const sealed = sealContent(this.#sealKey, content);
+      const begin = sealed.slice(0, beginLength(sealed));
+      this.#begins = [...this.#begins, begin];
       await replaceFile(this.#file, sealed);
-      this.#heads = [head];
+      this.#begins = [begin];
     } finally {
       content.fill(0);
     }
@@ -170,8 +164,10 @@ class FileKeyStore implements KeyStore {
   async #checkUnchanged(): Promise<void> {
     const handle = await open(this.#file, "r");
     try {
-      const { buffer } = await handle.read(new Uint8Array(HEAD_BYTES), 0, HEAD_BYTES, 0);
-      if (!this.#heads.some((head) => equalBytes(buffer, head)))
+      // Each of them has the same head and another nonce, and so the same length.
+      const { length } = this.#begins[0]!;
+      const { buffer } = await handle.read(new Uint8Array(length), 0, length, 0);
+      if (!this.#begins.some((begin) => equalBytes(buffer, begin)))
         throw new Error(
           `another process has changed the key file ${this.#file}; stop it, and restart this one`,
         );

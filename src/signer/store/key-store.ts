@@ -2,15 +2,18 @@ import type { Curve } from "../../client/sdk/index.ts";
 
 /**
  * Keeps the seeds of keys. A key is durable when {@link KeyStore.add} resolves: the signer submits nothing for it
- * earlier. Another kind of store, such as a secret manager, implements this interface.
+ * earlier. An encrypted file, HashiCorp Vault and the memory implement it.
  */
 export interface KeyStore {
   /** Returns the key of a name, or undefined. */
   find(name: string): StoredKey | undefined;
   /** Returns all keys in the order of their names. */
   list(): readonly StoredKey[];
-  /** Adds a key. Throws if there is a key of this name. */
-  add(key: StoredKey): Promise<void>;
+  /**
+   * Adds a key, and returns the key that the store then has. This is another one if another signer has added this name
+   * to a store that they share: its seed counts. Throws if {@link KeyStore.find} returns a key of this name.
+   */
+  add(key: StoredKey): Promise<StoredKey>;
   /** Replaces the progress of a key. The name, the curve and the seed of a key never change. */
   setProgress(name: string, progress: KeyProgress): Promise<void>;
   /** Waits for the last write, and lets other processes use the store. */
@@ -21,7 +24,9 @@ export interface KeyStore {
 export interface StoredKey {
   readonly name: string;
   readonly curve: Curve;
-  /** 32 random bytes. They belong to this key alone. */
+  /** The user of the project that the key belongs to. Undefined for none. */
+  readonly userReference?: string | undefined;
+  /** 32 bytes, which belong to this key alone: random, or derived from a master seed. */
   readonly seed: Uint8Array;
   readonly createTimeMs: number;
   readonly progress: KeyProgress;

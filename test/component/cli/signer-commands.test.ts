@@ -2,7 +2,9 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { passphraseSeal } from "../../../src/signer/seals/passphrase-seal.ts";
 import { openFileKeyStore } from "../../../src/signer/store/file-key-store.ts";
+import { startFakeVault } from "../../support/signer/fake-vault.ts";
 import { printed, runCli } from "./run-cli.ts";
 
 const PASSPHRASE = "correct horse battery staple";
@@ -33,7 +35,7 @@ describe("tss signer", () => {
 
   it("makes a backup while the signer has the file open, and restores it where there is none", async () => {
     await printed(["signer", "create"], environment);
-    const store = await openFileKeyStore(at("data/keys"), PASSPHRASE);
+    const store = await openFileKeyStore(at("data/keys"), passphraseSeal(PASSPHRASE));
     const key = { name: "a", curve: "ED25519", seed: new Uint8Array(32).fill(9), createTimeMs: 0 } as const;
     await store.add({ ...key, progress: { kind: "creating" } });
     expect(await printed(["signer", "backup", "--out", at("copy")], environment)).toContain("with 1 key(s)");
@@ -43,9 +45,76 @@ describe("tss signer", () => {
     expect(await runCli(restore, environment)).toMatchObject({ exitCode: 1 });
     rmSync(at("data"), { recursive: true });
     await printed(restore, environment);
-    const restored = await openFileKeyStore(at("data/keys"), PASSPHRASE);
+    const restored = await openFileKeyStore(at("data/keys"), passphraseSeal(PASSPHRASE));
     expect(restored.find("a")?.seed).toEqual(new Uint8Array(32).fill(9));
     await restored.close();
+  });
+
+  it("moves the keys to Vault under another seal, and back to a file, and overwrites neither", async () => {
+    const vault = await startFakeVault();
+    try {
+      await printed(["signer", "create"], environment);
+      const store = await openFileKeyStore(at("data/keys"), passphraseSeal(PASSPHRASE));
+      const seed = new Uint8Array(32).fill(9);
+      await store.add({ name: "a", curve: "ED25519", seed, createTimeMs: 0, progress: { kind: "creating" } });
+      await store.close();
+      await printed(["signer", "backup", "--out", at("copy")], environment);
+      writeFileSync(at("vault-token"), "root-token-of-the-tests", { mode: 0o600 });
+      const inVault = {
+        ...environment,
+        SIGNER_STORE: "vault:secret/signer",
+        SIGNER_SEAL: "vault-transit:transit/signer",
+        SIGNER_VAULT_URL: vault.url,
+        SIGNER_VAULT_TOKEN_FILE: at("vault-token"),
+      };
+      const restore = ["signer", "restore", "--from", at("copy"), "--from-seal", "passphrase"];
+      expect(await printed(restore, inVault)).toBe("wrote the store secret/signer in Vault, with 1 key(s)");
+      for (const again of [restore, ["signer", "create"]])
+        expect(await runCli(again, inVault)).toMatchObject({
+          exitCode: 1,
+          err: expect.stringContaining("is not overwritten"),
+        });
+      await printed(["signer", "backup", "--out", at("copy-of-vault")], inVault);
+      const back = ["--from", at("copy-of-vault"), "--from-seal", "vault-transit:transit/signer"];
+      const settings = { ...inVault, SIGNER_STORE: at("new/keys"), SIGNER_SEAL: "passphrase" };
+      await printed(["signer", "restore", ...back], settings);
+      const moved = await openFileKeyStore(at("new/keys"), passphraseSeal(PASSPHRASE));
+      expect(moved.find("a")?.seed).toEqual(new Uint8Array(32).fill(9));
+      await moved.close();
+      const unknown = await runCli([...restore.slice(0, 4), "--from-seal", "none"], inVault);
+      expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringContaining("aws-kms:<key>") });
+    } finally {
+      await vault.close();
+    }
+  });
+
+  it.each([["create"], ["backup", "--out", "x"], ["restore", "--from", "x"]])(
+    "%s says that a store in memory has nothing but its master seed",
+    async (...verb) => {
+      const memory = { SIGNER_STORE: "memory", SIGNER_MASTER_SEED_HEX: "0f".repeat(32) };
+      const { exitCode, err } = await runCli(["signer", ...verb], memory);
+      expect([exitCode, err]).toEqual([2, expect.stringContaining("the master seed is all there is")]);
+    },
+  );
+
+  it("serve refuses a master seed that others may read or that is none, and quotes nothing", async () => {
+    writeFileSync(at("seed"), "0f0f0f", { mode: 0o600 });
+    writeFileSync(at("api-key"), "tss_local_0123456789abcdef", { mode: 0o600 });
+    const serve = () =>
+      runCli(["signer", "serve"], {
+        SIGNER_STORE: "memory",
+        SIGNER_MASTER_SEED_FILE: at("seed"),
+        SIGNER_SERVICE_URL: "http://127.0.0.1:1",
+        SIGNER_NETWORK: "localnet",
+        SIGNER_API_KEY_FILE: at("api-key"),
+        SIGNER_SOCKET: at("sock"),
+        LOG_LEVEL: "silent",
+      });
+    const wrong = await serve();
+    expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining("must have 64 hex digits")]);
+    expect(wrong.err).not.toContain("0f0f0f");
+    chmodSync(at("seed"), 0o644);
+    expect((await serve()).err).toContain("others may read the file of the master seed");
   });
 
   it("copies no damaged file", async () => {

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { passphraseSeal } from "../../../src/signer/seals/passphrase-seal.ts";
 import { createKeyFile, openFileKeyStore, openKeyFile } from "../../../src/signer/store/file-key-store.ts";
 import type { KeyStore, StoredKey } from "../../../src/signer/store/key-store.ts";
 import { ROOT } from "../../support/repository/source-files.ts";
@@ -21,6 +22,7 @@ import { ROOT } from "../../support/repository/source-files.ts";
 const PASSPHRASE = "a passphrase of the tests";
 /** A cheap cost of scrypt: these tests are not about guesses. */
 const LOG_N = 4;
+const SEAL = passphraseSeal(PASSPHRASE, LOG_N);
 
 let folder: string;
 let file: string;
@@ -28,7 +30,7 @@ const opened = new Set<KeyStore>();
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "tss-keys-"));
   file = path.join(folder, "keys.sealed");
-  await createKeyFile(file, PASSPHRASE, [], LOG_N);
+  await createKeyFile(file, SEAL);
 });
 afterEach(async () => {
   for (const store of opened) await store.close();
@@ -89,18 +91,14 @@ describe("a key file", () => {
 
   it("is never overwritten by a new one, and a missing one is not made by opening it", async () => {
     const before = readFileSync(file);
-    await expect(createKeyFile(file, PASSPHRASE, [], LOG_N)).rejects.toThrow(
-      "exists, and is not overwritten",
-    );
+    await expect(createKeyFile(file, SEAL)).rejects.toThrow("exists, and is not overwritten");
     expect(readFileSync(file)).toEqual(before);
-    await expect(openFileKeyStore(path.join(folder, "other"), PASSPHRASE)).rejects.toThrow(
-      "there is no key file",
-    );
+    await expect(openFileKeyStore(path.join(folder, "other"), SEAL)).rejects.toThrow("there is no key file");
     expect(readdirSync(folder)).toEqual(["keys.sealed"]);
   });
 
   it("needs a passphrase of 16 characters", async () => {
-    await expect(createKeyFile(path.join(folder, "other"), "short", [], LOG_N)).rejects.toThrow(
+    await expect(createKeyFile(path.join(folder, "other"), passphraseSeal("short", LOG_N))).rejects.toThrow(
       "16 characters",
     );
   });
@@ -153,7 +151,9 @@ describe("a key file", () => {
   it("has every key that a killed process has acknowledged", async () => {
     const program = `
       import { openFileKeyStore } from ${JSON.stringify(path.join(ROOT, "src/signer/store/file-key-store.ts"))};
-      const store = await openFileKeyStore(${JSON.stringify(file)}, ${JSON.stringify(PASSPHRASE)});
+      import { passphraseSeal } from ${JSON.stringify(path.join(ROOT, "src/signer/seals/passphrase-seal.ts"))};
+      const seal = passphraseSeal(${JSON.stringify(PASSPHRASE)});
+      const store = await openFileKeyStore(${JSON.stringify(file)}, seal);
       for (let count = 0; ; count++) {
         const name = "key-" + count;
         const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
@@ -181,11 +181,11 @@ describe("a key file", () => {
 });
 
 function readKeyFile(at: string, passphrase: string) {
-  return openKeyFile(readFileSync(at), passphrase);
+  return openKeyFile(readFileSync(at), passphraseSeal(passphrase, LOG_N));
 }
 
 async function open(at = file): Promise<KeyStore> {
-  const store = await openFileKeyStore(at, PASSPHRASE);
+  const store = await openFileKeyStore(at, SEAL);
   opened.add(store);
   return store;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
+import { passphraseSeal } from "../../../src/signer/seals/passphrase-seal.ts";
 import { createKeyFile } from "../../../src/signer/store/file-key-store.ts";
 import { runTss } from "../service/service.ts";
 
@@ -25,7 +26,7 @@ export async function signerFolder(): Promise<SignerFolder> {
   const folder = mkdtempSync(path.join(tmpdir(), "tss-signer-"));
   const at = (name: string) => path.join(folder, name);
   const keyFile = at("keys.sealed");
-  await createKeyFile(keyFile, SIGNER_PASSPHRASE, [], 4);
+  await createKeyFile(keyFile, passphraseSeal(SIGNER_PASSPHRASE, 4));
   mkdirSync(at("secrets"));
   writeFileSync(at("secrets/passphrase"), `${SIGNER_PASSPHRASE}\n`, { mode: 0o600 });
   writeFileSync(at("secrets/token"), `${SIGNER_TOKEN}\n`, { mode: 0o600 });
@@ -57,6 +58,8 @@ export interface SignerProcess {
   readonly url: string;
   /** The lines of its log and of its output. */
   readonly log: readonly string[];
+  /** Sends SIGHUP, and waits for a line of the log with this text. */
+  reload(text: string): Promise<void>;
   /** SIGKILL, then waits until the process is gone. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
@@ -67,7 +70,7 @@ export interface SignerProcess {
 export async function startSignerProcess(environment: Record<string, string>): Promise<SignerProcess> {
   const child = runTss(["signer", "serve"], environment);
   const log: string[] = [];
-  createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
+  const lines = createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
   const exited = once(child, "exit") as Promise<[number | null]>;
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
@@ -80,6 +83,13 @@ export async function startSignerProcess(environment: Record<string, string>): P
   return {
     url,
     log,
+    async reload(text) {
+      const told = new Promise<void>((resolve) => {
+        lines.on("line", (line) => line.includes(text) && resolve());
+      });
+      child.kill("SIGHUP");
+      await told;
+    },
     async kill() {
       child.kill("SIGKILL");
       await exited;

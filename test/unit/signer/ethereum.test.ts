@@ -12,6 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TssError } from "../../../src/client/sdk/index.ts";
 import { createRedact } from "../../../src/service/platform/telemetry/redact.ts";
+import { EVERYONE } from "../../../src/signer/access/caller.ts";
 import { createEthereumCalls } from "../../../src/signer/ethereum/ethereum-calls.ts";
 import type { EthereumNode } from "../../../src/signer/ethereum/ethereum-node.ts";
 import { RPC_CODES, RpcError } from "../../../src/signer/ethereum/rpc-error.ts";
@@ -37,7 +38,7 @@ const key: StoredKey = {
     },
   },
 };
-const call = { requestId: "r", signal: new AbortController().signal, timeoutMs: undefined };
+const call = { caller: EVERYONE, requestId: "r", signal: new AbortController().signal, timeoutMs: undefined };
 const GWEI = 10n ** 9n;
 
 let idempotencyKeys: string[];
@@ -413,7 +414,13 @@ const signing: Pick<Signing, "sign"> = {
 
 /** The calls of a signer, with a node unless it is null. */
 function ethereum(of: EthereumNode | null = node, signs = signing) {
-  const common = { keys: { list: () => [key] }, signing: signs, chainId: 5, redact: createRedact() };
+  const common = {
+    keys: { list: () => [key] },
+    signing: signs,
+    chainId: 5,
+    redact: createRedact(),
+    callerNames: () => [""],
+  };
   return createEthereumCalls({ ...common, node: of ?? undefined, maxFeeWei: 10n ** 17n });
 }
 

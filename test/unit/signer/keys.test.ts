@@ -1,8 +1,14 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { type OnboardResult, TssError } from "../../../src/client/sdk/index.ts";
+import { type Curve, type OnboardResult, TssError } from "../../../src/client/sdk/index.ts";
+import { Secret } from "../../../src/service/platform/telemetry/secret.ts";
+import { EVERYONE } from "../../../src/signer/access/caller.ts";
 import { createKeys } from "../../../src/signer/keys.ts";
+import { masterSeeds, type SeedSource } from "../../../src/signer/seed-source.ts";
 import type { KeyProgress, KeyStore, StoredKey } from "../../../src/signer/store/key-store.ts";
+import { createMemoryKeyStore } from "../../../src/signer/store/memory-key-store.ts";
 import { createLatch } from "../../component/transport/fake-services.ts";
+import { readSource } from "../../support/repository/source-files.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
 const DWALLET = `0x${"ab".repeat(32)}`;
@@ -136,6 +142,95 @@ describe("a key", () => {
   });
 });
 
+describe("a key of a user", () => {
+  it("is made for this user alone, and is never returned for another one", async () => {
+    const users: unknown[] = [];
+    const store = memoryStore();
+    const keys = keysOf(store, async (args) => {
+      users.push(args.userReference);
+      return made;
+    });
+    await keys.create("main", "ED25519", "user-1");
+    expect(users).toEqual(["user-1"]);
+    expect(store.find("main")).toMatchObject({ userReference: "user-1" });
+    for (const other of ["user-2", undefined])
+      await expect(keys.create("main", "ED25519", other)).rejects.toMatchObject({
+        reason: "KEY_USER_DIFFERS",
+        violations: [{ field: "user_reference" }],
+      });
+    expect((await keys.create("main", "ED25519", "user-1")).progress).toEqual(active);
+  });
+});
+
+describe("a key in a store that several signers share", () => {
+  it("continues with the seed that another signer has stored", async () => {
+    const stored: StoredKey = {
+      name: "a",
+      curve: "ED25519",
+      seed: new Uint8Array(32).fill(3),
+      createTimeMs: 0,
+      progress: { kind: "creating", resumeToken: "theirs" },
+    };
+    const store = memoryStore();
+    const shared: KeyStore = { ...store, add: () => store.add(stored) };
+    const seen: unknown[] = [];
+    const keys = keysOf(shared, async ({ seed }, _, token) => {
+      seen.push(seed[0], token);
+      return made;
+    });
+    await keys.create("a", "ED25519");
+    expect(seen).toEqual([3, "theirs"]);
+  });
+
+  it("is refused if it is on another curve there", async () => {
+    const store = memoryStore();
+    const shared: KeyStore = { ...store, add: (key) => store.add({ ...key, curve: "RISTRETTO" }) };
+    const keys = keysOf(shared, async () => made);
+    await expect(keys.create("a", "ED25519")).rejects.toMatchObject({ reason: "KEY_CURVE_DIFFERS" });
+  });
+});
+
+describe("the seeds of a master seed", () => {
+  const master = new Secret("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
+
+  it.each([
+    [
+      { curve: "ED25519", name: "payouts" },
+      "9d3cdac3b1a53321e876269b022901b8cb851a7da0dece0f07734042bad4bf29",
+    ],
+    [
+      { curve: "SECP256K1", name: "payouts" },
+      "508153616aa48d7ca8e96cb5b67e76677b04f203e0b0317bb0e6f8287c9ea95f",
+    ],
+    [
+      { curve: "SECP256K1", name: "main", userReference: "user/42" },
+      "caffbcbfa41949be0c7d28a4b129faead04baa68352f7ce1da5e4fd35f22997a",
+    ],
+  ] as const)("are as documented for %j", (path, expected) => {
+    expect(bytesToHex(masterSeeds(master)(path))).toBe(expected);
+    expect(readSource("docs/signer-stores.md").text).toContain(expected);
+  });
+
+  it("make the same key again when everything else is lost", async () => {
+    const seen: string[] = [];
+    for (const _ of [1, 2]) {
+      const keys = keysOf(
+        createMemoryKeyStore(),
+        async ({ seed }) => {
+          seen.push(bytesToHex(seed));
+          return made;
+        },
+        undefined,
+        { seeds: masterSeeds(master) },
+      );
+      await keys.create("payouts", "ED25519");
+      await keys.create("other", "ED25519");
+    }
+    expect(seen.slice(0, 2)).toEqual(seen.slice(2));
+    expect(new Set(seen).size).toBe(2);
+  });
+});
+
 describe("the keys of a signer", () => {
   it("are bounded, and an existing one is still returned", async () => {
     const keys = keysOf(memoryStore(), async () => made, 2);
@@ -186,13 +281,18 @@ interface Options {
 }
 
 type Onboard = (
-  args: { readonly seed: Uint8Array },
+  args: { readonly seed: Uint8Array; readonly userReference?: string | undefined },
   options: Options,
   token: string | undefined,
 ) => Promise<OnboardResult>;
 
 /** Keys whose client behaves like `onboard`. Like the SDK, it wraps errors that are not its own. */
-function keysOf(store: KeyStore, onboard: Onboard, maxCount?: number) {
+function keysOf(
+  store: KeyStore,
+  onboard: Onboard,
+  maxCount?: number,
+  more?: { readonly seeds?: SeedSource },
+) {
   const act = async (...args: Parameters<Onboard>) => {
     try {
       return await onboard(...args);
@@ -209,7 +309,12 @@ function keysOf(store: KeyStore, onboard: Onboard, maxCount?: number) {
       ...(await act(args as { seed: Uint8Array }, options as Options, token)),
     }),
   } satisfies Partial<Parameters<typeof createKeys>[0]["client"]>;
-  return createKeys({ store, client, log: silentLog, maxCount });
+  const keys = createKeys({ store, client, log: silentLog, maxCount, ...more });
+  return {
+    ...keys,
+    create: (name: string, curve: Curve, userReference?: string) =>
+      keys.create({ name, curve, userReference }, EVERYONE),
+  };
 }
 
 /** A store in memory that tells each write. */
@@ -224,6 +329,7 @@ function memoryStore({ onWritten = () => {} }: { onWritten?: (event: string) => 
       await Promise.resolve();
       onWritten("added");
       keys.set(key.name, key);
+      return key;
     },
     async setProgress(name, progress) {
       await Promise.resolve();

@@ -8,6 +8,7 @@ import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts"
 import { type TssClient, TssError } from "../../../src/client/sdk/index.ts";
 import { createRedact } from "../../../src/service/platform/telemetry/redact.ts";
 import { Secret } from "../../../src/service/platform/telemetry/secret.ts";
+import { EVERYONE } from "../../../src/signer/access/caller.ts";
 import type { ActiveKey } from "../../../src/signer/keys.ts";
 import type { SigningStage } from "../../../src/signer/request-signer.ts";
 import { fromTssError } from "../../../src/signer/signer-error.ts";
@@ -33,7 +34,7 @@ const bitcoinKey: ActiveKey = {
   progress: { kind: "active", dwallet: { dwalletId: "0x1", publicKeyHex, sessionDigestHex: "bb" } },
 };
 const redact = createRedact([new Secret("the-api-key-of-a-project")]);
-const call = { requestId: "r", signal: new AbortController().signal, timeoutMs: 10_000 };
+const call = { caller: EVERYONE, requestId: "r", signal: new AbortController().signal, timeoutMs: 10_000 };
 const signature = new Uint8Array(64);
 const signed = { signature, signRequestId: "s", signSessionId: "0x2", txDigest: null };
 

@@ -1,0 +1,111 @@
+import { SignerError } from "../signer-error.ts";
+import { type CallerRules, PAYLOAD_NAMES } from "./access-list.ts";
+import type { SlidingBound } from "./sliding-bound.ts";
+
+/** Who makes a call, and what it may do. */
+export interface Caller {
+  /** Empty if there is no file of callers: then all calls are of one caller. */
+  readonly name: string;
+  /** Returns true if the caller may use and see the key of this name. */
+  sees(keyName: string): boolean;
+  /** Throws SignerError CALLER_NOT_ALLOWED, whether or not there is a key of this name. */
+  checkKey(keyName: string): void;
+  /**
+   * Throws SignerError CALLER_NOT_ALLOWED if the caller may not make this key.
+   *
+   * @param keyNames the names of all keys, without this one
+   */
+  checkCreate(keyName: string, curve: string, keyNames: Iterable<string>): void;
+  /**
+   * Throws SignerError CALLER_NOT_ALLOWED if the caller may not sign such a payload with a key on this curve.
+   *
+   * @param kind the payload's name in the generated code, such as `evmMessage`
+   */
+  checkPayload(kind: string | undefined, curve: string): void;
+  /** Returns true if the caller may sign some payload of Ethereum. */
+  readonly usesEthereum: boolean;
+  /** Counts a signature. Throws SignerError CALLER_RATE_EXCEEDED if the caller has made too many. */
+  countSignature(): void;
+}
+
+/** The only caller of a signer without a file of callers. */
+export const EVERYONE: Caller = {
+  name: "",
+  sees: () => true,
+  checkKey() {},
+  checkCreate() {},
+  checkPayload() {},
+  usesEthereum: true,
+  countSignature() {},
+};
+
+/** The counts of a caller, which a changed file does not begin again. */
+export interface CallerCounts {
+  readonly minute: SlidingBound;
+  readonly day: SlidingBound;
+}
+
+/** Creates a caller with the rules of the file. */
+export function createCaller(rules: CallerRules, counts: CallerCounts): Caller {
+  const { name, curves, payloads, maxKeys } = rules;
+  const sees = (keyName: string) => rules.keys.some((pattern) => matches(pattern, keyName));
+  const checkKey = (keyName: string) => {
+    if (!sees(keyName)) throw notAllowed(name, "name", "the caller may not use a key of this name");
+  };
+  const checkCurve = (field: string, curve: string) => {
+    if (curves !== undefined && !curves.has(curve))
+      throw notAllowed(name, field, `the caller may not use keys on ${curve}`);
+  };
+  return {
+    name,
+    sees,
+    checkKey,
+    checkCreate(keyName, curve, keyNames) {
+      checkKey(keyName);
+      if (!rules.mayCreateKeys) throw notAllowed(name, "name", "the caller may not make keys");
+      checkCurve("curve", curve);
+      if (maxKeys === undefined) return;
+      let count = 0;
+      for (const each of keyNames) if (sees(each)) count++;
+      if (count >= maxKeys) throw notAllowed(name, "name", `the caller may have ${maxKeys} keys at most`);
+    },
+    checkPayload(kind = "", curve) {
+      checkCurve("name", curve);
+      const field = PAYLOAD_NAMES.get(kind) ?? "payload";
+      if (payloads !== undefined && !payloads.has(field))
+        throw notAllowed(name, field, "the caller may not sign this kind of payload");
+    },
+    usesEthereum:
+      (curves === undefined || curves.has("SECP256K1")) &&
+      (payloads === undefined || [...payloads].some((each) => each.startsWith("evm_"))),
+    countSignature() {
+      const bounds = [
+        [counts.minute, rules.signaturesPerMinute, "minute"],
+        [counts.day, rules.signaturesPerDay, "day"],
+      ] as const;
+      for (const [bound, most, window] of bounds) {
+        const waitMs = most === undefined ? undefined : bound.take(most);
+        if (waitMs === undefined) continue;
+        throw new SignerError(
+          "CALLER_RATE_EXCEEDED",
+          `the caller may make ${most} signatures in a ${window}`,
+          {
+            metadata: { caller: name, window, most: String(most) },
+            retryAfterSeconds: Math.max(1, waitMs / 1000),
+          },
+        );
+      }
+    },
+  };
+}
+
+function matches(pattern: string, keyName: string): boolean {
+  return pattern.endsWith("*") ? keyName.startsWith(pattern.slice(0, -1)) : keyName === pattern;
+}
+
+function notAllowed(caller: string, field: string, description: string): SignerError {
+  return new SignerError("CALLER_NOT_ALLOWED", `${field}: ${description}`, {
+    metadata: { caller, field },
+    violations: [{ field, description }],
+  });
+}
