@@ -145,9 +145,9 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a failed signature keeps its place for ever",
-    file: "src/signer/signing.ts",
-    find: "      runningCount -= places;\n",
-    replace: "",
+    file: "src/signer/access/fair-places.ts",
+    find: "const left = usedBy(caller) - places;",
+    replace: "const left = usedBy(caller);",
     tests: SIGNING,
   },
   {

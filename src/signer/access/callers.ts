@@ -72,18 +72,24 @@ export function openCallers(file: string, log: Log, now: () => number = Date.now
     );
   }
 
+  /** A connection may outlive the certificate with which it began. */
+  function namesNow(certificate: X509Certificate | undefined): readonly string[] {
+    if (certificate === undefined || now() > Date.parse(certificate.validTo)) return [];
+    return certificateNames(certificate);
+  }
+
   use(rules);
   return {
     identify(call) {
       const sent = tokenOf(call.headers);
       const digest = sent === undefined ? undefined : digestOf(sent);
-      const names = call.certificate === undefined ? [] : certificateNames(call.certificate);
+      const names = namesNow(call.certificate);
       const found = rules.filter((each) => isCaller(each, digest, names, call.isOnSocket));
       const [only] = found;
       if (only !== undefined && found.length === 1) return callers.get(only.name)!;
       const isToken = digest !== undefined && rules.some((each) => hasToken(each, digest));
       if (sent !== undefined && !isToken) throw invalidToken();
-      if (sent === undefined && names.length === 0) throw missingToken();
+      if (sent === undefined && call.certificate === undefined) throw missingToken();
       throw new SignerError("UNKNOWN_CALLER", "the certificate and the token are not those of one caller");
     },
     names: () => [...callers.keys()],

@@ -13,7 +13,8 @@ export async function gcpKms(key: string, url: string = API_URL): Promise<KeyWra
 
   async function call(action: "encrypt" | "decrypt", body: object, result: string): Promise<Uint8Array> {
     const token = await auth.getAccessToken().catch((cause: unknown) => {
-      throw new Error("Google Cloud KMS: there are no credentials; the cause is in the log", { cause });
+      const told = cause instanceof Error ? cause.message.slice(0, MAX_TEXT_CHARACTERS) : "";
+      throw new Error(`Google Cloud KMS: there are no credentials: ${told}`, { cause });
     });
     const reply = await fetch(`${url}/v1/${key}:${action}`, {
       method: "POST",

@@ -2,6 +2,7 @@
  * The callers of a signer on its socket and on a port with client certificates. Its service refuses everything, so an
  * allowed signature ends with its reason.
  */
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get, type Server } from "node:http";
@@ -125,6 +126,15 @@ describe("the port", () => {
     const metrics = await rest("GET", "/metrics", { name, token });
     expect(metrics.status).toBe(status);
   });
+});
+
+it("a certificate is refused after its end, also on a connection that began earlier", () => {
+  const certificate = new X509Certificate(pem("common.cert"));
+  const call = { headers: new Headers(), certificate, isOnSocket: false };
+  const lateMs = Date.parse(certificate.validTo) + 1;
+  expect(openCallers(at("callers.json"), log).identify(call).name).toBe("by-certificate");
+  const late = openCallers(at("callers.json"), log, () => lateMs);
+  expect(() => late.identify(call)).toThrow(expect.objectContaining({ reason: "UNKNOWN_CALLER" }));
 });
 
 describe("the socket", () => {

@@ -13,6 +13,7 @@ import { gcpKms } from "../../../src/signer/seals/gcp-kms.ts";
 import { passphraseSeal } from "../../../src/signer/seals/passphrase-seal.ts";
 import { type KeyWrapper, wrappedSeal } from "../../../src/signer/seals/wrapped-seal.ts";
 import { createKeyFile, openFileKeyStore, openKeyFile } from "../../../src/signer/store/file-key-store.ts";
+import { printed } from "../cli/run-cli.ts";
 
 const ARN = "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 const RESOURCE = "projects/p/locations/europe/keyRings/r/cryptoKeys/k";
@@ -120,6 +121,34 @@ describe.each([
     const wrapper: KeyWrapper = { ...(await open()), unwrap: async () => new Uint8Array(32) };
     await expect(createKeyFile(at("keys"), wrappedSeal(wrapper))).rejects.toThrow("does not return the key");
   });
+});
+
+it("tss signer makes, copies and restores a file that AWS KMS seals, and moves it to a passphrase", async () => {
+  const settings = { SIGNER_STORE: at("keys"), SIGNER_SEAL: `aws-kms:${ARN}`, LOG_LEVEL: "silent" };
+  await printed(["signer", "create"], settings);
+  await printed(["signer", "backup", "--out", at("copy")], settings);
+  rmSync(at("keys"));
+  await printed(["signer", "restore", "--from", at("copy")], settings);
+  expect(readFileSync(at("keys"))).toEqual(readFileSync(at("copy")));
+  writeFileSync(at("passphrase"), "a passphrase of the tests", { mode: 0o600 });
+  const moved = { SIGNER_STORE: at("moved"), SIGNER_PASSPHRASE_FILE: at("passphrase") };
+  await printed(["signer", "restore", "--from", at("copy"), "--from-seal", `aws-kms:${ARN}`], moved);
+  const { keys } = await openKeyFile(readFileSync(at("moved")), passphraseSeal("a passphrase of the tests"));
+  expect(keys).toEqual([]);
+});
+
+it.each([
+  ["@aws-sdk/client-kms", () => awsKms(ARN)],
+  ["google-auth-library", () => gcpKms(RESOURCE, url)],
+])("without the package %s, the error says what to install", async (name, open) => {
+  vi.doMock(name, () => {
+    throw new Error("Cannot find package");
+  });
+  try {
+    await expect(open()).rejects.toThrow(`needs the package ${name}: install it`);
+  } finally {
+    vi.doUnmock(name);
+  }
 });
 
 it("AWS KMS is called in the region of the key, with a signature and an encryption context", async () => {
