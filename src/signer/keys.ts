@@ -64,13 +64,14 @@ export function createKeys({
     async create(request, caller, onStage) {
       const { name, curve } = request;
       const stored = store.find(name);
-      caller.checkCreate(name, curve, otherNames(name));
+      const others = otherNames(name);
+      caller.checkCreate(name, curve, others);
       const known = running.get(name) ?? stored;
       if (known !== undefined) checkSame(request, known);
       if (stored?.progress.kind === "active") return stored;
       const begun = running.get(name);
       if (begun !== undefined) return await listening(begun, onStage);
-      if (stored === undefined && store.list().length >= maxCount)
+      if (stored === undefined && others.size >= maxCount)
         throw new SignerError("TOO_MANY_KEYS", `the signer keeps at most ${maxCount} keys`, {
           metadata: { maxCount: String(maxCount) },
         });
@@ -105,8 +106,11 @@ export function createKeys({
     },
   };
 
-  function* otherNames(name: string): Generator<string> {
-    for (const key of store.list()) if (key.name !== name) yield key.name;
+  /** Returns the names of all other keys, also of those that are not in the store yet. */
+  function otherNames(name: string): ReadonlySet<string> {
+    const names = new Set([...store.list().map((key) => key.name), ...running.keys()]);
+    names.delete(name);
+    return names;
   }
 
   function newKey({ name, curve, userReference }: NewKey): StoredKey {

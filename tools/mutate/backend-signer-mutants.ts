@@ -62,7 +62,7 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "the number of keys has no bound",
     file: "src/signer/keys.ts",
-    find: "store.list().length >= maxCount",
+    find: "others.size >= maxCount",
     replace: "false",
     tests: KEYS,
   },

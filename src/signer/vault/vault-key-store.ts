@@ -40,7 +40,7 @@ export async function openVaultStore(
   vault: VaultClient,
   place: VaultPlace,
   seal: KeySeal,
-): Promise<KeyStore> {
+): Promise<VaultStore> {
   const kv = openKv(vault, place);
   const head = await kv.read(HEAD);
   if (head === undefined)
@@ -48,20 +48,25 @@ export async function openVaultStore(
       `Vault has no store at ${place.mount}/${place.path}; restore it, or make a new one with \`tss signer create\``,
     );
   const { sealKey } = await openContent(head.sealed, seal, HEAD);
-  const entries = new Map<string, Entry>();
-  const names = (await kv.list("keys")).values();
-  const readSome = async () => {
-    for (const written of names) {
-      const entry = await readEntry(kv, sealKey, nameOf(written));
-      if (entry !== undefined) entries.set(entry.key.name, entry);
-    }
-  };
-  await Promise.all(Array.from({ length: READS_AT_A_TIME }, readSome));
-  return new VaultKeyStore(kv, sealKey, entries);
+  const store = new VaultKeyStore(kv, sealKey);
+  try {
+    await store.refresh();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+/** A store whose keys other signers may change. */
+export interface VaultStore extends KeyStore {
+  /** Reads the keys that are new, and those that are not active here. The store does so by itself, twice a minute. */
+  refresh(): Promise<void>;
 }
 
 const HEAD = "head";
 const READS_AT_A_TIME = 16;
+const REFRESH_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 20_000;
 
 /** A key, and the version of its entry. */
@@ -70,18 +75,39 @@ interface Entry {
   readonly version: number;
 }
 
-class VaultKeyStore implements KeyStore {
+class VaultKeyStore implements VaultStore {
   readonly #kv: Kv;
   readonly #sealKey: SealKey;
-  readonly #entries: Map<string, Entry>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #timer: NodeJS.Timeout;
   /** The last write of each key, because each needs the version of the one before. */
   readonly #writing = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(kv: Kv, sealKey: SealKey, entries: Map<string, Entry>) {
+  constructor(kv: Kv, sealKey: SealKey) {
     this.#kv = kv;
     this.#sealKey = sealKey;
-    this.#entries = entries;
+    // Vault may be away for a while. What the store has is valid all the same.
+    this.#timer = setInterval(() => void this.refresh().catch(() => {}), REFRESH_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  async refresh(): Promise<void> {
+    const written = await this.#kv.list("keys");
+    const names = written.map(nameOf).filter((name) => this.find(name)?.progress.kind !== "active");
+    const waiting = names.values();
+    const readSome = async () => {
+      for (const name of waiting) await this.#afterEarlier(name, () => this.#read(name));
+    };
+    await Promise.all(Array.from({ length: READS_AT_A_TIME }, readSome));
+  }
+
+  async #read(name: string): Promise<void> {
+    const found = await readEntry(this.#kv, this.#sealKey, name);
+    const known = this.#entries.get(name);
+    // The seed of a key never changes, and an older version of its entry says nothing new.
+    if (found === undefined || (known !== undefined && known.version >= found.version)) return;
+    if (known === undefined || equalBytes(known.key.seed, found.key.seed)) this.#entries.set(name, found);
   }
 
   find(name: string): StoredKey | undefined {
@@ -129,6 +155,7 @@ class VaultKeyStore implements KeyStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#timer);
     await Promise.allSettled([...this.#writing.values()]);
     for (const { key } of this.#entries.values()) key.seed.fill(0);
     this.#entries.clear();

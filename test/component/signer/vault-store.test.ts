@@ -6,9 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { passphraseSeal } from "../../../src/signer/seals/passphrase-seal.ts";
 import { wrappedSeal } from "../../../src/signer/seals/wrapped-seal.ts";
 import { createKeyFile, openKeyFile } from "../../../src/signer/store/file-key-store.ts";
-import type { KeyStore, StoredKey } from "../../../src/signer/store/key-store.ts";
+import type { StoredKey } from "../../../src/signer/store/key-store.ts";
 import { openVault, type VaultClient, type VaultOptions } from "../../../src/signer/vault/vault-client.ts";
-import { createVaultStore, openVaultStore } from "../../../src/signer/vault/vault-key-store.ts";
+import {
+  createVaultStore,
+  openVaultStore,
+  type VaultStore,
+} from "../../../src/signer/vault/vault-key-store.ts";
 import { vaultTransit } from "../../../src/signer/vault/vault-transit.ts";
 import { type FakeVault, startFakeVault } from "../../support/signer/fake-vault.ts";
 
@@ -19,6 +23,7 @@ const place = { mount: "secret", path: "team/signer" };
 let folder: string;
 let server: FakeVault;
 let vault: VaultClient;
+const opened: VaultStore[] = [];
 const at = (name: string) => path.join(folder, name);
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "tss-vault-"));
@@ -28,6 +33,7 @@ beforeEach(async () => {
   await createVaultStore(vault, place, seal);
 });
 afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
   await vault.close();
   await server.close();
   rmSync(folder, { recursive: true });
@@ -77,6 +83,25 @@ describe("a store in Vault", () => {
     expect(second.find("a")?.progress).toMatchObject({ resumeToken: "of the first" });
     await second.setProgress("a", { kind: "creating", resumeToken: "of the second" });
     expect((await open()).find("a")?.progress).toMatchObject({ resumeToken: "of the second" });
+  });
+
+  it("of two signers has the keys of both after a refresh, and what it has when Vault is away", async () => {
+    const [first, second] = [await open(), await open()];
+    const key = newKey("a");
+    await first.add({ ...key, seed: Uint8Array.from(key.seed) });
+    expect(second.find("a")).toBeUndefined();
+    await second.refresh();
+    expect(second.find("a")).toEqual(key);
+    const dwallet = { dwalletId: "0x1", publicKeyHex: "02", sessionDigestHex: "03" };
+    await first.setProgress("a", { kind: "active", dwallet });
+    await second.refresh();
+    expect(second.find("a")?.progress).toEqual({ kind: "active", dwallet });
+    const readCount = server.calls.length;
+    await second.refresh();
+    expect(server.calls.slice(readCount)).toEqual(["GET /v1/secret/metadata/team/signer/keys?list=true"]);
+    server.atNext(/^GET/, async () => ({ status: 503 }));
+    await expect(second.refresh()).rejects.toThrow("is sealed");
+    expect(second.find("a")?.seed).toEqual(key.seed);
   });
 
   it("keeps the seed of a write whose answer was lost, and knows that a repeated write succeeded", async () => {
@@ -161,7 +186,9 @@ describe("a store in Vault", () => {
     const { keys } = await openKeyFile(readFileSync(at("copy")), seal);
     const elsewhere = { ...place, path: "elsewhere" };
     await createVaultStore(vault, elsewhere, seal, keys);
-    expect((await openVaultStore(vault, elsewhere, seal)).list()).toEqual([key]);
+    const moved = await openVaultStore(vault, elsewhere, seal);
+    expect(moved.list()).toEqual([key]);
+    await moved.close();
   });
 });
 
@@ -249,8 +276,10 @@ function openHere(more: Partial<VaultOptions> = {}): VaultClient {
   return openVault({ url: server.url, login, namespace: undefined, caFile: undefined, ...more });
 }
 
-function open(): Promise<KeyStore> {
-  return openVaultStore(vault, place, seal);
+async function open(): Promise<VaultStore> {
+  const store = await openVaultStore(vault, place, seal);
+  opened.push(store);
+  return store;
 }
 
 function newKey(name: string): StoredKey {

@@ -241,6 +241,17 @@ describe("the keys of a signer", () => {
     });
   });
 
+  it("are bounded also while they are made", async () => {
+    const latch = createLatch();
+    const store = memoryStore();
+    const slow: KeyStore = { ...store, add: (key) => latch.wait().then(() => store.add(key)) };
+    const keys = keysOf(slow, async () => made, 2);
+    const running = ["a", "b"].map((name) => keys.create(name, "ED25519"));
+    await expect(keys.create("c", "ED25519")).rejects.toMatchObject({ reason: "TOO_MANY_KEYS" });
+    latch.open();
+    await Promise.all(running);
+  });
+
   it("have 8 onboardings at a time, and another one is refused before it has a seed", async () => {
     const latch = createLatch();
     const store = memoryStore();
