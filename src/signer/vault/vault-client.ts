@@ -83,8 +83,6 @@ export function openVault({
   }
 
   async function send(method: string, path: string, body: object | undefined, sent: string | undefined) {
-    const hidden = [sent, (body as { readonly jwt?: string } | undefined)?.jwt];
-    const redact = createRedact(hidden.filter((one) => one !== undefined).map((one) => new Secret(one)));
     const { status, text } = await exchange(method, path, body, sent);
     let answer: { readonly data?: unknown; readonly auth?: unknown; readonly errors?: unknown } = {};
     try {
@@ -94,7 +92,9 @@ export function openVault({
     }
     if (status === 200 || status === 204 || status === 404) return { status, ...answer };
     const errors = Array.isArray(answer.errors) ? answer.errors.map(String).join("; ") : "";
-    const told = redact(errors.slice(0, MAX_TEXT_CHARACTERS));
+    const hidden = [sent, (body as { readonly jwt?: string } | undefined)?.jwt];
+    const secrets = hidden.filter((one) => one !== undefined).map((one) => new Secret(one));
+    const told = createRedact(secrets)(errors).slice(0, MAX_TEXT_CHARACTERS);
     const known = MEANING.get(status) ?? "answers";
     throw new VaultError(`Vault ${known} (${status})${told && `: ${told}`}`, status);
   }
