@@ -45,7 +45,7 @@ export function createSigning({
     const { caller } = call;
     caller.checkKey(request.name);
     const key = keys.getActive(request.name);
-    caller.checkPayload(request.payload.case, key.curve);
+    caller.checkPayload(request.name, request.payload.case, key.curve);
     const payload = await readPayload(request.payload, key);
     const inPlaces: InPlaces = (wanted, work) =>
       wanted < 1 ? work(0) : places.use(caller.name, wanted, work);

@@ -19,8 +19,8 @@ export async function createStore(context: CommandContext): Promise<void> {
   await withStoreParts(config, context, true, (parts) => makeStore(config, parts, []));
   context.print(`created ${placeOf(config)}, without keys`);
   context.note(
-    "Back it up after each new key (`tss signer backup --out <file>`), and keep the passphrase elsewhere. Without both, the keys\n" +
-      "are lost for good: neither the service nor its operator has the seeds.",
+    "Back it up after each new key (`tss signer backup --out <file>`), and keep what seals it, such as the passphrase, elsewhere.\n" +
+      "Without both, the keys are lost for good: neither the service nor its operator has the seeds.",
   );
 }
 
@@ -69,7 +69,10 @@ export async function restoreStore(
     return keys.length;
   });
   context.print(`wrote ${placeOf(config)}, with ${count} key(s)`);
-  context.note("Start no second signer with a copy of the same file: each would lack the other's new keys.");
+  if (config.store.kind === "file")
+    context.note(
+      "Start no second signer with a copy of the same file: each would lack the other's new keys.",
+    );
 }
 
 const WHY_NO_BACKUP =

@@ -54,14 +54,17 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   });
   lifecycle.onStop("parts of the store", () => parts.close());
   try {
-    const store = await openStore(config.store, config.seal, parts);
-    const seeds = masterSeed && masterSeeds(masterSeed);
     const { accessFile, socketPath, ethereum } = config;
     const callers = accessFile === undefined ? anyoneWith(token) : watchCallers(accessFile, log, lifecycle);
+    const store = await openStore(config.store, config.seal, parts);
     const addresses = await startSigner({
-      ...{ store, seeds, service, callers, token, socketPath, port, ethereum, log, lifecycle },
+      seeds: masterSeed && masterSeeds(masterSeed),
+      ...{ store, service, callers, token, socketPath, port, ethereum, log, lifecycle },
       isSocketGuarded: accessFile !== undefined,
     });
+    const names = callers.names().filter((name) => name !== "");
+    const seeds = masterSeed === undefined ? "random" : "derived";
+    log.info({ store: config.store.kind, seal: config.seal.kind, seeds, callers: names }, "the signer runs");
     for (const address of addresses) context.print(`ready at ${address}`);
   } catch (error) {
     await lifecycle.stop();

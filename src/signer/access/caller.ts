@@ -1,3 +1,4 @@
+import type { Log } from "../../service/platform/telemetry/logger.ts";
 import { SignerError } from "../signer-error.ts";
 import { type CallerRules, PAYLOAD_NAMES } from "./access-list.ts";
 import type { SlidingBound } from "./sliding-bound.ts";
@@ -21,7 +22,7 @@ export interface Caller {
    *
    * @param kind the payload's name in the generated code, such as `evmMessage`
    */
-  checkPayload(kind: string | undefined, curve: string): void;
+  checkPayload(keyName: string, kind: string | undefined, curve: string): void;
   /** Returns true if the caller may sign some payload of Ethereum. */
   readonly usesEthereum: boolean;
   /** Counts a signature. Throws SignerError CALLER_RATE_EXCEEDED if the caller has made too many. */
@@ -45,16 +46,26 @@ export interface CallerCounts {
   readonly day: SlidingBound;
 }
 
-/** Creates a caller with the rules of the file. */
-export function createCaller(rules: CallerRules, counts: CallerCounts): Caller {
+/** Creates a caller with the rules of the file. The log has each refusal, with its audit fields. */
+export function createCaller(rules: CallerRules, counts: CallerCounts, log: Log): Caller {
   const { name, curves, payloads, maxKeys } = rules;
+  const notAllowed = (keyName: string, field: string, description: string) => {
+    log.info(
+      { audit: "refused", caller: name, keyName, field, outcome: "CALLER_NOT_ALLOWED" },
+      "a caller is refused",
+    );
+    return new SignerError("CALLER_NOT_ALLOWED", `${field}: ${description}`, {
+      metadata: { caller: name, field },
+      violations: [{ field, description }],
+    });
+  };
   const sees = (keyName: string) => rules.keys.some((pattern) => matches(pattern, keyName));
   const checkKey = (keyName: string) => {
-    if (!sees(keyName)) throw notAllowed(name, "name", "the caller may not use a key of this name");
+    if (!sees(keyName)) throw notAllowed(keyName, "name", "the caller may not use a key of this name");
   };
-  const checkCurve = (field: string, curve: string) => {
+  const checkCurve = (keyName: string, field: string, curve: string) => {
     if (curves !== undefined && !curves.has(curve))
-      throw notAllowed(name, field, `the caller may not use keys on ${curve}`);
+      throw notAllowed(keyName, field, `the caller may not use keys on ${curve}`);
   };
   return {
     name,
@@ -62,18 +73,18 @@ export function createCaller(rules: CallerRules, counts: CallerCounts): Caller {
     checkKey,
     checkCreate(keyName, curve, keyNames) {
       checkKey(keyName);
-      if (!rules.mayCreateKeys) throw notAllowed(name, "name", "the caller may not make keys");
-      checkCurve("curve", curve);
+      if (!rules.mayCreateKeys) throw notAllowed(keyName, "name", "the caller may not make keys");
+      checkCurve(keyName, "curve", curve);
       if (maxKeys === undefined) return;
       let count = 0;
       for (const each of keyNames) if (sees(each)) count++;
-      if (count >= maxKeys) throw notAllowed(name, "name", `the caller may have ${maxKeys} keys at most`);
+      if (count >= maxKeys) throw notAllowed(keyName, "name", `the caller may have ${maxKeys} keys at most`);
     },
-    checkPayload(kind = "", curve) {
-      checkCurve("name", curve);
+    checkPayload(keyName, kind = "", curve) {
+      checkCurve(keyName, "name", curve);
       const field = PAYLOAD_NAMES.get(kind) ?? "payload";
       if (payloads !== undefined && !payloads.has(field))
-        throw notAllowed(name, field, "the caller may not sign this kind of payload");
+        throw notAllowed(keyName, field, "the caller may not sign this kind of payload");
     },
     usesEthereum:
       (curves === undefined || curves.has("SECP256K1")) &&
@@ -86,6 +97,10 @@ export function createCaller(rules: CallerRules, counts: CallerCounts): Caller {
       for (const [bound, most, window] of bounds) {
         const waitMs = most === undefined ? undefined : bound.take(most);
         if (waitMs === undefined) continue;
+        log.info(
+          { audit: "refused", caller: name, window, outcome: "CALLER_RATE_EXCEEDED" },
+          "a caller has made too many signatures",
+        );
         throw new SignerError(
           "CALLER_RATE_EXCEEDED",
           `the caller may make ${most} signatures in a ${window}`,
@@ -101,11 +116,4 @@ export function createCaller(rules: CallerRules, counts: CallerCounts): Caller {
 
 function matches(pattern: string, keyName: string): boolean {
   return pattern.endsWith("*") ? keyName.startsWith(pattern.slice(0, -1)) : keyName === pattern;
-}
-
-function notAllowed(caller: string, field: string, description: string): SignerError {
-  return new SignerError("CALLER_NOT_ALLOWED", `${field}: ${description}`, {
-    metadata: { caller, field },
-    violations: [{ field, description }],
-  });
 }

@@ -67,7 +67,7 @@ export function openCallers(file: string, log: Log, now: () => number = Date.now
           day: createSlidingBound(86_400_000, now),
         };
         counts.set(each.name, own);
-        return [each.name, createCaller(each, own)];
+        return [each.name, createCaller(each, own, log)];
       }),
     );
   }

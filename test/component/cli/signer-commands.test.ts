@@ -117,6 +117,22 @@ describe("tss signer", () => {
     expect((await serve()).err).toContain("others may read the file of the master seed");
   });
 
+  it("serve does not start with a broken file of callers, and leaves the store free", async () => {
+    await printed(["signer", "create"], environment);
+    writeFileSync(at("callers"), '{"callers":[{"name":"a","keys":["*"]}]}');
+    writeFileSync(at("api-key"), "tss_local_0123456789abcdef", { mode: 0o600 });
+    const { exitCode, err } = await runCli(["signer", "serve"], {
+      ...environment,
+      SIGNER_ACCESS_FILE: at("callers"),
+      SIGNER_SERVICE_URL: "http://127.0.0.1:1",
+      SIGNER_NETWORK: "localnet",
+      SIGNER_API_KEY_FILE: at("api-key"),
+      SIGNER_SOCKET: at("sock"),
+    });
+    expect([exitCode, err]).toEqual([1, expect.stringContaining("callers[0] needs tokenSha256")]);
+    await (await openFileKeyStore(at("data/keys"), passphraseSeal(PASSPHRASE))).close();
+  });
+
   it("copies no damaged file", async () => {
     await printed(["signer", "create"], environment);
     const content = readFileSync(at("data/keys"));

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { SignRequestSchema } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { type TssClient, TssError } from "../../../src/client/sdk/index.ts";
+import type { Log } from "../../../src/service/platform/telemetry/logger.ts";
 import { createRedact } from "../../../src/service/platform/telemetry/redact.ts";
 import { parseAccessList } from "../../../src/signer/access/access-list.ts";
 import { type Caller, createCaller } from "../../../src/signer/access/caller.ts";
@@ -67,11 +68,11 @@ describe("a caller", () => {
 
   it("signs the payloads and uses the curves of its rules alone", () => {
     const caller = callerOf({ curves: ["SECP256K1"], payloads: ["evm_message"] });
-    caller.checkPayload("evmMessage", "SECP256K1");
+    caller.checkPayload("a-1", "evmMessage", "SECP256K1");
     const fieldOf = (kind: string, curve: string) => {
-      expect(() => caller.checkPayload(kind, curve)).toThrow(expect.objectContaining(denied));
+      expect(() => caller.checkPayload("a-1", kind, curve)).toThrow(expect.objectContaining(denied));
       try {
-        caller.checkPayload(kind, curve);
+        caller.checkPayload("a-1", kind, curve);
       } catch (error) {
         return (error as { violations: { field: string }[] }).violations[0]?.field;
       }
@@ -89,6 +90,24 @@ describe("a caller", () => {
     expect(() => caller.checkCreate("a-1", "SECP256K1", [])).toThrow("curve: the caller may not");
     expect(() => caller.checkCreate("b-1", "ED25519", [])).toThrow("name: the caller may not use");
     expect(() => caller.checkCreate("a-1", "ED25519", ["a-2", "a-3"])).toThrow("2 keys at most");
+  });
+
+  it("is in the audit lines with each refusal, by whatever call it came", async () => {
+    const lines: object[] = [];
+    const log = { ...silentLog, info: (fields: object | string) => void lines.push(Object(fields)) };
+    const caller = callerOf({ keys: ["a-*"], payloads: ["raw"], signaturesPerDay: 0 }, () => 0, log);
+    const { signing } = await signerWith(async () => signed);
+    const call = { caller, requestId: "r", signal, timeoutMs: undefined };
+    await signing.signMany([request("b-1"), request("a-1")], call);
+    expect(() => caller.checkPayload("a-1", "evmMessage", "SECP256K1")).toThrow(
+      expect.objectContaining(denied),
+    );
+    const common = { audit: "refused", caller: "a" };
+    expect(lines).toEqual([
+      { ...common, keyName: "b-1", field: "name", outcome: "CALLER_NOT_ALLOWED" },
+      { ...common, window: "day", outcome: "CALLER_RATE_EXCEEDED" },
+      { ...common, keyName: "a-1", field: "evm_message", outcome: "CALLER_NOT_ALLOWED" },
+    ]);
   });
 
   it("never signs more in any minute or day than its rules say", () => {
@@ -212,12 +231,13 @@ function callersOf(more: object) {
   return { callers: [{ ...minimal, ...more }] };
 }
 
-function callerOf(more: object, now: () => number = () => 0): Caller {
+function callerOf(more: object, now: () => number = () => 0, log: Log = silentLog): Caller {
   const [rules] = parseAccessList(JSON.stringify(callersOf(more)), "/");
-  return createCaller(rules!, {
+  const counts = {
     minute: createSlidingBound(60_000, now),
     day: createSlidingBound(86_400_000, now),
-  });
+  };
+  return createCaller(rules!, counts, log);
 }
 
 const signed = { signature: new Uint8Array(65), signRequestId: "s", signSessionId: "0x2", txDigest: null };
