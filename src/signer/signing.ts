@@ -7,12 +7,18 @@ import type {
 import type { TssClient } from "../client/sdk/index.ts";
 import type { Log } from "../service/platform/telemetry/logger.ts";
 import type { Redact } from "../service/platform/telemetry/redact.ts";
-import { type Caller, EVERYONE } from "./access/caller.ts";
+import { EVERYONE } from "./access/caller.ts";
 import { createFairPlaces } from "./access/fair-places.ts";
 import type { Keys } from "./keys.ts";
 import { readPayload } from "./payload.ts";
-import { CONCURRENCY, createRequestSigner, failureOf, type InPlaces, type SigningCall } from "./request-signer.ts";
-import { SignerError, wrongField } from "./signer-error.ts";
+import {
+  CONCURRENCY,
+  createRequestSigner,
+  failureOf,
+  type InPlaces,
+  type SigningCall,
+} from "./request-signer.ts";
+import { wrongField } from "./signer-error.ts";
 
 /** Signs with the keys of a signer. */
 export interface Signing {

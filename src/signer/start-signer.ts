@@ -102,7 +102,7 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
   if (ethereum !== undefined && ethereumSocket !== undefined) {
     const { url } = await lifecycle.start(
       "ethereum socket",
-      () => serveEthereumSocket(ethereumSocket, ethereum),
+      () => serveEthereumSocket(ethereumSocket, ethereum, () => callers.identify(ON_SOCKET)),
       (socket) => socket.close(DRAIN_TIMEOUT_MS),
       DRAIN_TIMEOUT_MS + 5_000,
     );
@@ -161,6 +161,8 @@ export interface SignerOptions {
   readonly maxSignsCount?: number | undefined;
 }
 
+/** What a socket without HTTP shows of its callers. */
+const ON_SOCKET: ArrivingCall = { headers: new Headers(), certificate: undefined, isOnSocket: true };
 /** A key or a signature takes longer than the calls for which the transport's defaults are made. */
 const LIMITS = { defaultDeadlineMs: 180_000, maxDeadlineMs: 600_000, connectionsPerAddressCount: 1_000 };
 /** The time for calls in flight when the signer stops. */

@@ -4166,6 +4166,10 @@ export const ProjectScalarFieldEnum = {
   lapsedAt: 'lapsedAt',
   refundDay: 'refundDay',
   refundsOnDay: 'refundsOnDay',
+  lowBalanceMicroUsd: 'lowBalanceMicroUsd',
+  isBalanceLow: 'isBalanceLow',
+  refusalDay: 'refusalDay',
+  refusalsOnDay: 'refusalsOnDay',
   createdAt: 'createdAt'
 } as const
 
@@ -4186,7 +4190,8 @@ export const ApiKeyScalarFieldEnum = {
   allowedAddresses: 'allowedAddresses',
   allowedOrigins: 'allowedOrigins',
   rotatedFrom: 'rotatedFrom',
-  allowanceId: 'allowanceId'
+  allowanceId: 'allowanceId',
+  expiryNotices: 'expiryNotices'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
@@ -4203,7 +4208,8 @@ export const AllowanceScalarFieldEnum = {
   maxMicroUsd: 'maxMicroUsd',
   newestSlot: 'newestSlot',
   slotCounts: 'slotCounts',
-  slotMicroUsd: 'slotMicroUsd'
+  slotMicroUsd: 'slotMicroUsd',
+  refusedAt: 'refusedAt'
 } as const
 
 export type AllowanceScalarFieldEnum = (typeof AllowanceScalarFieldEnum)[keyof typeof AllowanceScalarFieldEnum]

@@ -52,6 +52,7 @@ export type AllowanceMinAggregateOutputType = {
   maxCount: number | null
   maxMicroUsd: bigint | null
   newestSlot: bigint | null
+  refusedAt: Date | null
 }
 
 export type AllowanceMaxAggregateOutputType = {
@@ -61,6 +62,7 @@ export type AllowanceMaxAggregateOutputType = {
   maxCount: number | null
   maxMicroUsd: bigint | null
   newestSlot: bigint | null
+  refusedAt: Date | null
 }
 
 export type AllowanceCountAggregateOutputType = {
@@ -75,6 +77,7 @@ export type AllowanceCountAggregateOutputType = {
   newestSlot: number
   slotCounts: number
   slotMicroUsd: number
+  refusedAt: number
   _all: number
 }
 
@@ -104,6 +107,7 @@ export type AllowanceMinAggregateInputType = {
   maxCount?: true
   maxMicroUsd?: true
   newestSlot?: true
+  refusedAt?: true
 }
 
 export type AllowanceMaxAggregateInputType = {
@@ -113,6 +117,7 @@ export type AllowanceMaxAggregateInputType = {
   maxCount?: true
   maxMicroUsd?: true
   newestSlot?: true
+  refusedAt?: true
 }
 
 export type AllowanceCountAggregateInputType = {
@@ -127,6 +132,7 @@ export type AllowanceCountAggregateInputType = {
   newestSlot?: true
   slotCounts?: true
   slotMicroUsd?: true
+  refusedAt?: true
   _all?: true
 }
 
@@ -228,6 +234,7 @@ export type AllowanceGroupByOutputType = {
   newestSlot: bigint
   slotCounts: number[]
   slotMicroUsd: bigint[]
+  refusedAt: Date | null
   _count: AllowanceCountAggregateOutputType | null
   _avg: AllowanceAvgAggregateOutputType | null
   _sum: AllowanceSumAggregateOutputType | null
@@ -265,6 +272,7 @@ export type AllowanceWhereInput = {
   newestSlot?: Prisma.BigIntFilter<"Allowance"> | bigint | number
   slotCounts?: Prisma.IntNullableListFilter<"Allowance">
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
+  refusedAt?: Prisma.DateTimeNullableFilter<"Allowance"> | Date | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   apiKeys?: Prisma.ApiKeyListRelationFilter
 }
@@ -281,6 +289,7 @@ export type AllowanceOrderByWithRelationInput = {
   newestSlot?: Prisma.SortOrder
   slotCounts?: Prisma.SortOrder
   slotMicroUsd?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
 }
@@ -300,6 +309,7 @@ export type AllowanceWhereUniqueInput = Prisma.AtLeast<{
   newestSlot?: Prisma.BigIntFilter<"Allowance"> | bigint | number
   slotCounts?: Prisma.IntNullableListFilter<"Allowance">
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
+  refusedAt?: Prisma.DateTimeNullableFilter<"Allowance"> | Date | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   apiKeys?: Prisma.ApiKeyListRelationFilter
 }, "id">
@@ -316,6 +326,7 @@ export type AllowanceOrderByWithAggregationInput = {
   newestSlot?: Prisma.SortOrder
   slotCounts?: Prisma.SortOrder
   slotMicroUsd?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AllowanceCountOrderByAggregateInput
   _avg?: Prisma.AllowanceAvgOrderByAggregateInput
   _max?: Prisma.AllowanceMaxOrderByAggregateInput
@@ -338,6 +349,7 @@ export type AllowanceScalarWhereWithAggregatesInput = {
   newestSlot?: Prisma.BigIntWithAggregatesFilter<"Allowance"> | bigint | number
   slotCounts?: Prisma.IntNullableListFilter<"Allowance">
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
+  refusedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Allowance"> | Date | string | null
 }
 
 export type AllowanceCreateInput = {
@@ -351,6 +363,7 @@ export type AllowanceCreateInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
   project: Prisma.ProjectCreateNestedOneWithoutAllowancesInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutAllowanceInput
 }
@@ -367,6 +380,7 @@ export type AllowanceUncheckedCreateInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAllowanceInput
 }
 
@@ -381,6 +395,7 @@ export type AllowanceUpdateInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   project?: Prisma.ProjectUpdateOneRequiredWithoutAllowancesNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutAllowanceNestedInput
 }
@@ -397,6 +412,7 @@ export type AllowanceUncheckedUpdateInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAllowanceNestedInput
 }
 
@@ -412,6 +428,7 @@ export type AllowanceCreateManyInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
 }
 
 export type AllowanceUpdateManyMutationInput = {
@@ -425,6 +442,7 @@ export type AllowanceUpdateManyMutationInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type AllowanceUncheckedUpdateManyInput = {
@@ -439,6 +457,7 @@ export type AllowanceUncheckedUpdateManyInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type AllowanceListRelationFilter = {
@@ -484,6 +503,7 @@ export type AllowanceCountOrderByAggregateInput = {
   newestSlot?: Prisma.SortOrder
   slotCounts?: Prisma.SortOrder
   slotMicroUsd?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
 }
 
 export type AllowanceAvgOrderByAggregateInput = {
@@ -502,6 +522,7 @@ export type AllowanceMaxOrderByAggregateInput = {
   maxCount?: Prisma.SortOrder
   maxMicroUsd?: Prisma.SortOrder
   newestSlot?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
 }
 
 export type AllowanceMinOrderByAggregateInput = {
@@ -511,6 +532,7 @@ export type AllowanceMinOrderByAggregateInput = {
   maxCount?: Prisma.SortOrder
   maxMicroUsd?: Prisma.SortOrder
   newestSlot?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
 }
 
 export type AllowanceSumOrderByAggregateInput = {
@@ -623,14 +645,6 @@ export type NullableIntFieldUpdateOperationsInput = {
   divide?: number
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type AllowanceUpdateslotCountsInput = {
   set?: number[]
   push?: number | number[]
@@ -652,6 +666,7 @@ export type AllowanceCreateWithoutProjectInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutAllowanceInput
 }
 
@@ -666,6 +681,7 @@ export type AllowanceUncheckedCreateWithoutProjectInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAllowanceInput
 }
 
@@ -710,6 +726,7 @@ export type AllowanceScalarWhereInput = {
   newestSlot?: Prisma.BigIntFilter<"Allowance"> | bigint | number
   slotCounts?: Prisma.IntNullableListFilter<"Allowance">
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
+  refusedAt?: Prisma.DateTimeNullableFilter<"Allowance"> | Date | string | null
 }
 
 export type AllowanceCreateWithoutApiKeysInput = {
@@ -723,6 +740,7 @@ export type AllowanceCreateWithoutApiKeysInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
   project: Prisma.ProjectCreateNestedOneWithoutAllowancesInput
 }
 
@@ -738,6 +756,7 @@ export type AllowanceUncheckedCreateWithoutApiKeysInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
 }
 
 export type AllowanceCreateOrConnectWithoutApiKeysInput = {
@@ -767,6 +786,7 @@ export type AllowanceUpdateWithoutApiKeysInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   project?: Prisma.ProjectUpdateOneRequiredWithoutAllowancesNestedInput
 }
 
@@ -782,6 +802,7 @@ export type AllowanceUncheckedUpdateWithoutApiKeysInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type AllowanceCreateManyProjectInput = {
@@ -795,6 +816,7 @@ export type AllowanceCreateManyProjectInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Date | string | null
 }
 
 export type AllowanceUpdateWithoutProjectInput = {
@@ -808,6 +830,7 @@ export type AllowanceUpdateWithoutProjectInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutAllowanceNestedInput
 }
 
@@ -822,6 +845,7 @@ export type AllowanceUncheckedUpdateWithoutProjectInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAllowanceNestedInput
 }
 
@@ -836,6 +860,7 @@ export type AllowanceUncheckedUpdateManyWithoutProjectInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -881,6 +906,7 @@ export type AllowanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   newestSlot?: boolean
   slotCounts?: boolean
   slotMicroUsd?: boolean
+  refusedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Allowance$apiKeysArgs<ExtArgs>
   _count?: boolean | Prisma.AllowanceCountOutputTypeDefaultArgs<ExtArgs>
@@ -898,6 +924,7 @@ export type AllowanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   newestSlot?: boolean
   slotCounts?: boolean
   slotMicroUsd?: boolean
+  refusedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["allowance"]>
 
@@ -913,6 +940,7 @@ export type AllowanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   newestSlot?: boolean
   slotCounts?: boolean
   slotMicroUsd?: boolean
+  refusedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["allowance"]>
 
@@ -928,9 +956,10 @@ export type AllowanceSelectScalar = {
   newestSlot?: boolean
   slotCounts?: boolean
   slotMicroUsd?: boolean
+  refusedAt?: boolean
 }
 
-export type AllowanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReferences" | "dWalletIds" | "algorithms" | "windowSeconds" | "maxCount" | "maxMicroUsd" | "newestSlot" | "slotCounts" | "slotMicroUsd", ExtArgs["result"]["allowance"]>
+export type AllowanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReferences" | "dWalletIds" | "algorithms" | "windowSeconds" | "maxCount" | "maxMicroUsd" | "newestSlot" | "slotCounts" | "slotMicroUsd" | "refusedAt", ExtArgs["result"]["allowance"]>
 export type AllowanceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Allowance$apiKeysArgs<ExtArgs>
@@ -988,6 +1017,10 @@ export type $AllowancePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Their prices by slot, the newest first.
      */
     slotMicroUsd: bigint[]
+    /**
+     * When the project was last told that the budget refused a request.
+     */
+    refusedAt: Date | null
   }, ExtArgs["result"]["allowance"]>
   composites: {}
 }
@@ -1424,6 +1457,7 @@ export interface AllowanceFieldRefs {
   readonly newestSlot: Prisma.FieldRef<"Allowance", 'BigInt'>
   readonly slotCounts: Prisma.FieldRef<"Allowance", 'Int[]'>
   readonly slotMicroUsd: Prisma.FieldRef<"Allowance", 'BigInt[]'>
+  readonly refusedAt: Prisma.FieldRef<"Allowance", 'DateTime'>
 }
     
 

@@ -20,8 +20,18 @@ export type ApiKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeyPa
 
 export type AggregateApiKey = {
   _count: ApiKeyCountAggregateOutputType | null
+  _avg: ApiKeyAvgAggregateOutputType | null
+  _sum: ApiKeySumAggregateOutputType | null
   _min: ApiKeyMinAggregateOutputType | null
   _max: ApiKeyMaxAggregateOutputType | null
+}
+
+export type ApiKeyAvgAggregateOutputType = {
+  expiryNotices: number | null
+}
+
+export type ApiKeySumAggregateOutputType = {
+  expiryNotices: number | null
 }
 
 export type ApiKeyMinAggregateOutputType = {
@@ -36,6 +46,7 @@ export type ApiKeyMinAggregateOutputType = {
   lastUsedAt: Date | null
   rotatedFrom: string | null
   allowanceId: string | null
+  expiryNotices: number | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
@@ -50,6 +61,7 @@ export type ApiKeyMaxAggregateOutputType = {
   lastUsedAt: Date | null
   rotatedFrom: string | null
   allowanceId: string | null
+  expiryNotices: number | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
@@ -67,9 +79,18 @@ export type ApiKeyCountAggregateOutputType = {
   allowedOrigins: number
   rotatedFrom: number
   allowanceId: number
+  expiryNotices: number
   _all: number
 }
 
+
+export type ApiKeyAvgAggregateInputType = {
+  expiryNotices?: true
+}
+
+export type ApiKeySumAggregateInputType = {
+  expiryNotices?: true
+}
 
 export type ApiKeyMinAggregateInputType = {
   id?: true
@@ -83,6 +104,7 @@ export type ApiKeyMinAggregateInputType = {
   lastUsedAt?: true
   rotatedFrom?: true
   allowanceId?: true
+  expiryNotices?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
@@ -97,6 +119,7 @@ export type ApiKeyMaxAggregateInputType = {
   lastUsedAt?: true
   rotatedFrom?: true
   allowanceId?: true
+  expiryNotices?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
@@ -114,6 +137,7 @@ export type ApiKeyCountAggregateInputType = {
   allowedOrigins?: true
   rotatedFrom?: true
   allowanceId?: true
+  expiryNotices?: true
   _all?: true
 }
 
@@ -155,6 +179,18 @@ export type ApiKeyAggregateArgs<ExtArgs extends runtime.Types.Extensions.Interna
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: ApiKeyAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: ApiKeySumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: ApiKeyMinAggregateInputType
@@ -185,6 +221,8 @@ export type ApiKeyGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   _count?: ApiKeyCountAggregateInputType | true
+  _avg?: ApiKeyAvgAggregateInputType
+  _sum?: ApiKeySumAggregateInputType
   _min?: ApiKeyMinAggregateInputType
   _max?: ApiKeyMaxAggregateInputType
 }
@@ -204,7 +242,10 @@ export type ApiKeyGroupByOutputType = {
   allowedOrigins: string[]
   rotatedFrom: string | null
   allowanceId: string | null
+  expiryNotices: number
   _count: ApiKeyCountAggregateOutputType | null
+  _avg: ApiKeyAvgAggregateOutputType | null
+  _sum: ApiKeySumAggregateOutputType | null
   _min: ApiKeyMinAggregateOutputType | null
   _max: ApiKeyMaxAggregateOutputType | null
 }
@@ -242,6 +283,7 @@ export type ApiKeyWhereInput = {
   allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  expiryNotices?: Prisma.IntFilter<"ApiKey"> | number
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   allowance?: Prisma.XOR<Prisma.AllowanceNullableScalarRelationFilter, Prisma.AllowanceWhereInput> | null
   predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
@@ -264,6 +306,7 @@ export type ApiKeyOrderByWithRelationInput = {
   allowedOrigins?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiryNotices?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   allowance?: Prisma.AllowanceOrderByWithRelationInput
   predecessor?: Prisma.ApiKeyOrderByWithRelationInput
@@ -289,6 +332,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  expiryNotices?: Prisma.IntFilter<"ApiKey"> | number
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   allowance?: Prisma.XOR<Prisma.AllowanceNullableScalarRelationFilter, Prisma.AllowanceWhereInput> | null
   predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
@@ -311,9 +355,12 @@ export type ApiKeyOrderByWithAggregationInput = {
   allowedOrigins?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiryNotices?: Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
+  _avg?: Prisma.ApiKeyAvgOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
   _min?: Prisma.ApiKeyMinOrderByAggregateInput
+  _sum?: Prisma.ApiKeySumOrderByAggregateInput
 }
 
 export type ApiKeyScalarWhereWithAggregatesInput = {
@@ -334,6 +381,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
   allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
+  expiryNotices?: Prisma.IntWithAggregatesFilter<"ApiKey"> | number
 }
 
 export type ApiKeyCreateInput = {
@@ -348,6 +396,7 @@ export type ApiKeyCreateInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  expiryNotices?: number
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
@@ -370,6 +419,7 @@ export type ApiKeyUncheckedCreateInput = {
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  expiryNotices?: number
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
@@ -386,6 +436,7 @@ export type ApiKeyUpdateInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
@@ -408,6 +459,7 @@ export type ApiKeyUncheckedUpdateInput = {
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
@@ -427,6 +479,7 @@ export type ApiKeyCreateManyInput = {
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  expiryNotices?: number
 }
 
 export type ApiKeyUpdateManyMutationInput = {
@@ -441,6 +494,7 @@ export type ApiKeyUpdateManyMutationInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
@@ -458,6 +512,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type ApiKeyListRelationFilter = {
@@ -490,6 +545,11 @@ export type ApiKeyCountOrderByAggregateInput = {
   allowedOrigins?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
+  expiryNotices?: Prisma.SortOrder
+}
+
+export type ApiKeyAvgOrderByAggregateInput = {
+  expiryNotices?: Prisma.SortOrder
 }
 
 export type ApiKeyMaxOrderByAggregateInput = {
@@ -504,6 +564,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   lastUsedAt?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
+  expiryNotices?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
@@ -518,6 +579,11 @@ export type ApiKeyMinOrderByAggregateInput = {
   lastUsedAt?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
+  expiryNotices?: Prisma.SortOrder
+}
+
+export type ApiKeySumOrderByAggregateInput = {
+  expiryNotices?: Prisma.SortOrder
 }
 
 export type ApiKeyCreateNestedManyWithoutProjectInput = {
@@ -711,6 +777,7 @@ export type ApiKeyCreateWithoutProjectInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  expiryNotices?: number
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
@@ -731,6 +798,7 @@ export type ApiKeyUncheckedCreateWithoutProjectInput = {
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  expiryNotices?: number
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
@@ -779,6 +847,7 @@ export type ApiKeyScalarWhereInput = {
   allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  expiryNotices?: Prisma.IntFilter<"ApiKey"> | number
 }
 
 export type ApiKeyCreateWithoutSuccessorInput = {
@@ -793,6 +862,7 @@ export type ApiKeyCreateWithoutSuccessorInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  expiryNotices?: number
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
@@ -814,6 +884,7 @@ export type ApiKeyUncheckedCreateWithoutSuccessorInput = {
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  expiryNotices?: number
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
 
@@ -834,6 +905,7 @@ export type ApiKeyCreateWithoutPredecessorInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  expiryNotices?: number
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
@@ -854,6 +926,7 @@ export type ApiKeyUncheckedCreateWithoutPredecessorInput = {
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   allowanceId?: string | null
+  expiryNotices?: number
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
@@ -886,6 +959,7 @@ export type ApiKeyUpdateWithoutSuccessorInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
@@ -907,6 +981,7 @@ export type ApiKeyUncheckedUpdateWithoutSuccessorInput = {
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
 
@@ -933,6 +1008,7 @@ export type ApiKeyUpdateWithoutPredecessorInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
@@ -953,6 +1029,7 @@ export type ApiKeyUncheckedUpdateWithoutPredecessorInput = {
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
@@ -969,6 +1046,7 @@ export type ApiKeyCreateWithoutAllowanceInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  expiryNotices?: number
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
@@ -989,6 +1067,7 @@ export type ApiKeyUncheckedCreateWithoutAllowanceInput = {
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
+  expiryNotices?: number
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
@@ -1031,6 +1110,7 @@ export type ApiKeyCreateWithoutSessionsInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  expiryNotices?: number
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
@@ -1052,6 +1132,7 @@ export type ApiKeyUncheckedCreateWithoutSessionsInput = {
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  expiryNotices?: number
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
 }
 
@@ -1083,6 +1164,7 @@ export type ApiKeyUpdateWithoutSessionsInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
@@ -1104,6 +1186,7 @@ export type ApiKeyUncheckedUpdateWithoutSessionsInput = {
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
 }
 
@@ -1121,6 +1204,7 @@ export type ApiKeyCreateManyProjectInput = {
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  expiryNotices?: number
 }
 
 export type ApiKeyUpdateWithoutProjectInput = {
@@ -1135,6 +1219,7 @@ export type ApiKeyUpdateWithoutProjectInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
@@ -1155,6 +1240,7 @@ export type ApiKeyUncheckedUpdateWithoutProjectInput = {
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
@@ -1173,6 +1259,7 @@ export type ApiKeyUncheckedUpdateManyWithoutProjectInput = {
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type ApiKeyCreateManyAllowanceInput = {
@@ -1189,6 +1276,7 @@ export type ApiKeyCreateManyAllowanceInput = {
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
+  expiryNotices?: number
 }
 
 export type ApiKeyUpdateWithoutAllowanceInput = {
@@ -1203,6 +1291,7 @@ export type ApiKeyUpdateWithoutAllowanceInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
@@ -1223,6 +1312,7 @@ export type ApiKeyUncheckedUpdateWithoutAllowanceInput = {
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
@@ -1241,6 +1331,7 @@ export type ApiKeyUncheckedUpdateManyWithoutAllowanceInput = {
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiryNotices?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 
@@ -1289,6 +1380,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
+  expiryNotices?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
@@ -1312,6 +1404,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
+  expiryNotices?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
@@ -1332,6 +1425,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
+  expiryNotices?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
@@ -1352,9 +1446,10 @@ export type ApiKeySelectScalar = {
   allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
+  expiryNotices?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "allowedOrigins" | "rotatedFrom" | "allowanceId", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "allowedOrigins" | "rotatedFrom" | "allowanceId" | "expiryNotices", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
@@ -1416,6 +1511,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * What a narrow key may do. A key that replaces it shares the allowance, so that both spend from one budget.
      */
     allowanceId: string | null
+    /**
+     * How many notices of its expiry the project has: 0, 1 for the early one, 2 for the last one.
+     */
+    expiryNotices: number
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -1858,6 +1957,7 @@ export interface ApiKeyFieldRefs {
   readonly allowedOrigins: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly rotatedFrom: Prisma.FieldRef<"ApiKey", 'String'>
   readonly allowanceId: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly expiryNotices: Prisma.FieldRef<"ApiKey", 'Int'>
 }
     
 

@@ -1113,10 +1113,6 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput = {
   deleteMany?: Prisma.DWalletScalarWhereInput | Prisma.DWalletScalarWhereInput[]
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
-}
-
 export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
 }

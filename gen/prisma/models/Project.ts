@@ -32,6 +32,8 @@ export type ProjectAvgAggregateOutputType = {
   openReservations: number | null
   lapsedReservations: number | null
   refundsOnDay: number | null
+  lowBalanceMicroUsd: number | null
+  refusalsOnDay: number | null
 }
 
 export type ProjectSumAggregateOutputType = {
@@ -40,6 +42,8 @@ export type ProjectSumAggregateOutputType = {
   openReservations: number | null
   lapsedReservations: number | null
   refundsOnDay: number | null
+  lowBalanceMicroUsd: bigint | null
+  refusalsOnDay: number | null
 }
 
 export type ProjectMinAggregateOutputType = {
@@ -53,6 +57,10 @@ export type ProjectMinAggregateOutputType = {
   lapsedAt: Date | null
   refundDay: Date | null
   refundsOnDay: number | null
+  lowBalanceMicroUsd: bigint | null
+  isBalanceLow: boolean | null
+  refusalDay: Date | null
+  refusalsOnDay: number | null
   createdAt: Date | null
 }
 
@@ -67,6 +75,10 @@ export type ProjectMaxAggregateOutputType = {
   lapsedAt: Date | null
   refundDay: Date | null
   refundsOnDay: number | null
+  lowBalanceMicroUsd: bigint | null
+  isBalanceLow: boolean | null
+  refusalDay: Date | null
+  refusalsOnDay: number | null
   createdAt: Date | null
 }
 
@@ -81,6 +93,10 @@ export type ProjectCountAggregateOutputType = {
   lapsedAt: number
   refundDay: number
   refundsOnDay: number
+  lowBalanceMicroUsd: number
+  isBalanceLow: number
+  refusalDay: number
+  refusalsOnDay: number
   createdAt: number
   _all: number
 }
@@ -92,6 +108,8 @@ export type ProjectAvgAggregateInputType = {
   openReservations?: true
   lapsedReservations?: true
   refundsOnDay?: true
+  lowBalanceMicroUsd?: true
+  refusalsOnDay?: true
 }
 
 export type ProjectSumAggregateInputType = {
@@ -100,6 +118,8 @@ export type ProjectSumAggregateInputType = {
   openReservations?: true
   lapsedReservations?: true
   refundsOnDay?: true
+  lowBalanceMicroUsd?: true
+  refusalsOnDay?: true
 }
 
 export type ProjectMinAggregateInputType = {
@@ -113,6 +133,10 @@ export type ProjectMinAggregateInputType = {
   lapsedAt?: true
   refundDay?: true
   refundsOnDay?: true
+  lowBalanceMicroUsd?: true
+  isBalanceLow?: true
+  refusalDay?: true
+  refusalsOnDay?: true
   createdAt?: true
 }
 
@@ -127,6 +151,10 @@ export type ProjectMaxAggregateInputType = {
   lapsedAt?: true
   refundDay?: true
   refundsOnDay?: true
+  lowBalanceMicroUsd?: true
+  isBalanceLow?: true
+  refusalDay?: true
+  refusalsOnDay?: true
   createdAt?: true
 }
 
@@ -141,6 +169,10 @@ export type ProjectCountAggregateInputType = {
   lapsedAt?: true
   refundDay?: true
   refundsOnDay?: true
+  lowBalanceMicroUsd?: true
+  isBalanceLow?: true
+  refusalDay?: true
+  refusalsOnDay?: true
   createdAt?: true
   _all?: true
 }
@@ -242,6 +274,10 @@ export type ProjectGroupByOutputType = {
   lapsedAt: Date | null
   refundDay: Date | null
   refundsOnDay: number
+  lowBalanceMicroUsd: bigint | null
+  isBalanceLow: boolean
+  refusalDay: Date | null
+  refusalsOnDay: number
   createdAt: Date
   _count: ProjectCountAggregateOutputType | null
   _avg: ProjectAvgAggregateOutputType | null
@@ -279,6 +315,10 @@ export type ProjectWhereInput = {
   lapsedAt?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundsOnDay?: Prisma.IntFilter<"Project"> | number
+  lowBalanceMicroUsd?: Prisma.BigIntNullableFilter<"Project"> | bigint | number | null
+  isBalanceLow?: Prisma.BoolFilter<"Project"> | boolean
+  refusalDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
+  refusalsOnDay?: Prisma.IntFilter<"Project"> | number
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string
   apiKeys?: Prisma.ApiKeyListRelationFilter
   encryptionKeys?: Prisma.EncryptionKeyListRelationFilter
@@ -312,6 +352,10 @@ export type ProjectOrderByWithRelationInput = {
   lapsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   refundDay?: Prisma.SortOrderInput | Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  isBalanceLow?: Prisma.SortOrder
+  refusalDay?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
   encryptionKeys?: Prisma.EncryptionKeyOrderByRelationAggregateInput
@@ -348,6 +392,10 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   lapsedAt?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundsOnDay?: Prisma.IntFilter<"Project"> | number
+  lowBalanceMicroUsd?: Prisma.BigIntNullableFilter<"Project"> | bigint | number | null
+  isBalanceLow?: Prisma.BoolFilter<"Project"> | boolean
+  refusalDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
+  refusalsOnDay?: Prisma.IntFilter<"Project"> | number
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string
   apiKeys?: Prisma.ApiKeyListRelationFilter
   encryptionKeys?: Prisma.EncryptionKeyListRelationFilter
@@ -381,6 +429,10 @@ export type ProjectOrderByWithAggregationInput = {
   lapsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   refundDay?: Prisma.SortOrderInput | Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  isBalanceLow?: Prisma.SortOrder
+  refusalDay?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ProjectCountOrderByAggregateInput
   _avg?: Prisma.ProjectAvgOrderByAggregateInput
@@ -403,6 +455,10 @@ export type ProjectScalarWhereWithAggregatesInput = {
   lapsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null
   refundDay?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null
   refundsOnDay?: Prisma.IntWithAggregatesFilter<"Project"> | number
+  lowBalanceMicroUsd?: Prisma.BigIntNullableWithAggregatesFilter<"Project"> | bigint | number | null
+  isBalanceLow?: Prisma.BoolWithAggregatesFilter<"Project"> | boolean
+  refusalDay?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null
+  refusalsOnDay?: Prisma.IntWithAggregatesFilter<"Project"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Project"> | Date | string
 }
 
@@ -417,6 +473,10 @@ export type ProjectCreateInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -450,6 +510,10 @@ export type ProjectUncheckedCreateInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -483,6 +547,10 @@ export type ProjectUpdateInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -516,6 +584,10 @@ export type ProjectUncheckedUpdateInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -549,6 +621,10 @@ export type ProjectCreateManyInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
 }
 
@@ -563,6 +639,10 @@ export type ProjectUpdateManyMutationInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -577,6 +657,10 @@ export type ProjectUncheckedUpdateManyInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -591,6 +675,10 @@ export type ProjectCountOrderByAggregateInput = {
   lapsedAt?: Prisma.SortOrder
   refundDay?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrder
+  isBalanceLow?: Prisma.SortOrder
+  refusalDay?: Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -600,6 +688,8 @@ export type ProjectAvgOrderByAggregateInput = {
   openReservations?: Prisma.SortOrder
   lapsedReservations?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
 }
 
 export type ProjectMaxOrderByAggregateInput = {
@@ -613,6 +703,10 @@ export type ProjectMaxOrderByAggregateInput = {
   lapsedAt?: Prisma.SortOrder
   refundDay?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrder
+  isBalanceLow?: Prisma.SortOrder
+  refusalDay?: Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -627,6 +721,10 @@ export type ProjectMinOrderByAggregateInput = {
   lapsedAt?: Prisma.SortOrder
   refundDay?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrder
+  isBalanceLow?: Prisma.SortOrder
+  refusalDay?: Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -636,6 +734,8 @@ export type ProjectSumOrderByAggregateInput = {
   openReservations?: Prisma.SortOrder
   lapsedReservations?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
+  lowBalanceMicroUsd?: Prisma.SortOrder
+  refusalsOnDay?: Prisma.SortOrder
 }
 
 export type ProjectScalarRelationFilter = {
@@ -649,6 +749,18 @@ export type BigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
+}
+
+export type NullableBigIntFieldUpdateOperationsInput = {
+  set?: bigint | number | null
+  increment?: bigint | number
+  decrement?: bigint | number
+  multiply?: bigint | number
+  divide?: bigint | number
+}
+
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
 }
 
 export type ProjectCreateNestedOneWithoutApiKeysInput = {
@@ -928,6 +1040,10 @@ export type ProjectCreateWithoutApiKeysInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
@@ -960,6 +1076,10 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
@@ -1008,6 +1128,10 @@ export type ProjectUpdateWithoutApiKeysInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
@@ -1040,6 +1164,10 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
@@ -1072,6 +1200,10 @@ export type ProjectCreateWithoutAllowancesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -1104,6 +1236,10 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -1152,6 +1288,10 @@ export type ProjectUpdateWithoutAllowancesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -1184,6 +1324,10 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -1216,6 +1360,10 @@ export type ProjectCreateWithoutUsersInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -1248,6 +1396,10 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -1296,6 +1448,10 @@ export type ProjectUpdateWithoutUsersInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -1328,6 +1484,10 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -1360,6 +1520,10 @@ export type ProjectCreateWithoutUserCountInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -1392,6 +1556,10 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -1440,6 +1608,10 @@ export type ProjectUpdateWithoutUserCountInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -1472,6 +1644,10 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -1504,6 +1680,10 @@ export type ProjectCreateWithoutSessionsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -1536,6 +1716,10 @@ export type ProjectUncheckedCreateWithoutSessionsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -1584,6 +1768,10 @@ export type ProjectUpdateWithoutSessionsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -1616,6 +1804,10 @@ export type ProjectUncheckedUpdateWithoutSessionsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -1648,6 +1840,10 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
@@ -1680,6 +1876,10 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
@@ -1728,6 +1928,10 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
@@ -1760,6 +1964,10 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
@@ -1792,6 +2000,10 @@ export type ProjectCreateWithoutDWalletsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -1824,6 +2036,10 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -1872,6 +2088,10 @@ export type ProjectUpdateWithoutDWalletsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -1904,6 +2124,10 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -1936,6 +2160,10 @@ export type ProjectCreateWithoutConsentsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -1968,6 +2196,10 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2016,6 +2248,10 @@ export type ProjectUpdateWithoutConsentsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2048,6 +2284,10 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2080,6 +2320,10 @@ export type ProjectCreateWithoutSignRequestsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2112,6 +2356,10 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2160,6 +2408,10 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2192,6 +2444,10 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2224,6 +2480,10 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2256,6 +2516,10 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2304,6 +2568,10 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2336,6 +2604,10 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2368,6 +2640,10 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2400,6 +2676,10 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2448,6 +2728,10 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2480,6 +2764,10 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2512,6 +2800,10 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2544,6 +2836,10 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2592,6 +2888,10 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2624,6 +2924,10 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2656,6 +2960,10 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2688,6 +2996,10 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2736,6 +3048,10 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2768,6 +3084,10 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2800,6 +3120,10 @@ export type ProjectCreateWithoutDepositsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2832,6 +3156,10 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -2880,6 +3208,10 @@ export type ProjectUpdateWithoutDepositsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -2912,6 +3244,10 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -2944,6 +3280,10 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -2976,6 +3316,10 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -3024,6 +3368,10 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -3056,6 +3404,10 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -3088,6 +3440,10 @@ export type ProjectCreateWithoutLedgerUserHoursInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -3120,6 +3476,10 @@ export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -3168,6 +3528,10 @@ export type ProjectUpdateWithoutLedgerUserHoursInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -3200,6 +3564,10 @@ export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -3232,6 +3600,10 @@ export type ProjectCreateWithoutIdentityProvidersInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -3264,6 +3636,10 @@ export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -3312,6 +3688,10 @@ export type ProjectUpdateWithoutIdentityProvidersInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -3344,6 +3724,10 @@ export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -3376,6 +3760,10 @@ export type ProjectCreateWithoutEventHeadInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -3408,6 +3796,10 @@ export type ProjectUncheckedCreateWithoutEventHeadInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -3456,6 +3848,10 @@ export type ProjectUpdateWithoutEventHeadInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -3488,6 +3884,10 @@ export type ProjectUncheckedUpdateWithoutEventHeadInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -3520,6 +3920,10 @@ export type ProjectCreateWithoutWebhooksInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -3552,6 +3956,10 @@ export type ProjectUncheckedCreateWithoutWebhooksInput = {
   lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -3600,6 +4008,10 @@ export type ProjectUpdateWithoutWebhooksInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -3632,6 +4044,10 @@ export type ProjectUncheckedUpdateWithoutWebhooksInput = {
   lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -3821,6 +4237,10 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
+  lowBalanceMicroUsd?: boolean
+  isBalanceLow?: boolean
+  refusalDay?: boolean
+  refusalsOnDay?: boolean
   createdAt?: boolean
   apiKeys?: boolean | Prisma.Project$apiKeysArgs<ExtArgs>
   encryptionKeys?: boolean | Prisma.Project$encryptionKeysArgs<ExtArgs>
@@ -3855,6 +4275,10 @@ export type ProjectSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
+  lowBalanceMicroUsd?: boolean
+  isBalanceLow?: boolean
+  refusalDay?: boolean
+  refusalsOnDay?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["project"]>
 
@@ -3869,6 +4293,10 @@ export type ProjectSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
+  lowBalanceMicroUsd?: boolean
+  isBalanceLow?: boolean
+  refusalDay?: boolean
+  refusalsOnDay?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["project"]>
 
@@ -3883,10 +4311,14 @@ export type ProjectSelectScalar = {
   lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
+  lowBalanceMicroUsd?: boolean
+  isBalanceLow?: boolean
+  refusalDay?: boolean
+  refusalsOnDay?: boolean
   createdAt?: boolean
 }
 
-export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "network" | "balanceMicroUsd" | "heldMicroUsd" | "openReservations" | "lapsedReservations" | "lapsedAt" | "refundDay" | "refundsOnDay" | "createdAt", ExtArgs["result"]["project"]>
+export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "network" | "balanceMicroUsd" | "heldMicroUsd" | "openReservations" | "lapsedReservations" | "lapsedAt" | "refundDay" | "refundsOnDay" | "lowBalanceMicroUsd" | "isBalanceLow" | "refusalDay" | "refusalsOnDay" | "createdAt", ExtArgs["result"]["project"]>
 export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   apiKeys?: boolean | Prisma.Project$apiKeysArgs<ExtArgs>
   encryptionKeys?: boolean | Prisma.Project$encryptionKeysArgs<ExtArgs>
@@ -3967,6 +4399,22 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * Refunds on that day that count against the project's budget.
      */
     refundsOnDay: number
+    /**
+     * The project wants to know when its balance falls below this; null if it does not.
+     */
+    lowBalanceMicroUsd: bigint | null
+    /**
+     * Whether the project was told, and the balance has not risen clearly since. A trigger sets it.
+     */
+    isBalanceLow: boolean
+    /**
+     * The day (UTC) that the next column counts on.
+     */
+    refusalDay: Date | null
+    /**
+     * Refusals by budgets that the project was told of on that day.
+     */
+    refusalsOnDay: number
     createdAt: Date
   }, ExtArgs["result"]["project"]>
   composites: {}
@@ -4420,6 +4868,10 @@ export interface ProjectFieldRefs {
   readonly lapsedAt: Prisma.FieldRef<"Project", 'DateTime'>
   readonly refundDay: Prisma.FieldRef<"Project", 'DateTime'>
   readonly refundsOnDay: Prisma.FieldRef<"Project", 'Int'>
+  readonly lowBalanceMicroUsd: Prisma.FieldRef<"Project", 'BigInt'>
+  readonly isBalanceLow: Prisma.FieldRef<"Project", 'Boolean'>
+  readonly refusalDay: Prisma.FieldRef<"Project", 'DateTime'>
+  readonly refusalsOnDay: Prisma.FieldRef<"Project", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Project", 'DateTime'>
 }
     

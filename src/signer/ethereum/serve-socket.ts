@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { listenOnSocket } from "../../transport/connections/unix-socket.ts";
+import type { Caller } from "../access/caller.ts";
+import { SignerError } from "../signer-error.ts";
 import type { EthereumCalls } from "./ethereum-calls.ts";
 import { RPC_CODES } from "./rpc-error.ts";
 import { createJsonSplitter } from "./split-json.ts";
@@ -16,10 +18,14 @@ export interface EthereumSocket {
  * Listens on a Unix socket that only this process's user can connect to. A connection has up to 8 calls under way and
  * then waits. Replies may come in another order than the calls. A connection that sends something else than JSON-RPC
  * gets an error and is closed.
+ *
+ * @param identify returns the caller of this socket, which can send no token. Throws a SignerError if there is none: the
+ * connection gets the error and is closed
  */
 export async function serveEthereumSocket(
   file: string,
   calls: EthereumCalls,
+  identify: () => Caller,
   bounds: SocketBounds = BOUNDS,
 ): Promise<EthereumSocket> {
   const connections = new Set<Connection>();
@@ -29,7 +35,7 @@ export async function serveEthereumSocket(
       socket.destroy();
       return;
     }
-    const connection = serveConnection(socket, calls, bounds);
+    const connection = serveConnection(socket, calls, identify, bounds);
     connections.add(connection);
     socket.once("close", () => connections.delete(connection));
   });
@@ -71,16 +77,35 @@ interface Connection {
   finish(): void;
 }
 
-function serveConnection(socket: Socket, calls: EthereumCalls, bounds: SocketBounds): Connection {
+function serveConnection(
+  socket: Socket,
+  calls: EthereumCalls,
+  identify: () => Caller,
+  bounds: SocketBounds,
+): Connection {
   const gone = new AbortController();
   const splitter = createJsonSplitter(bounds.callBytes);
   const waiting: Buffer[] = [];
   let runningCount = 0;
   let isFinishing = false;
 
+  /** Each call asks again, because the file of callers may have changed. */
+  function callerNow(): Caller | undefined {
+    try {
+      return identify();
+    } catch (error) {
+      if (!isFinishing)
+        refuse(error instanceof SignerError ? error.message : "internal error", RPC_CODES.failed);
+      return undefined;
+    }
+  }
+
   async function answer(body: Buffer): Promise<void> {
+    const caller = callerNow();
+    if (caller === undefined) return;
     const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(bounds.callTimeoutMs)]);
     const reply = await calls.serve(body, {
+      caller,
       requestId: randomUUID(),
       signal,
       timeoutMs: bounds.callTimeoutMs,
@@ -105,8 +130,8 @@ function serveConnection(socket: Socket, calls: EthereumCalls, bounds: SocketBou
       socket.end(() => socket.destroy());
   }
 
-  function refuse(message: string): void {
-    const error = { code: RPC_CODES.malformedRequest, message };
+  function refuse(message: string, code: number = RPC_CODES.malformedRequest): void {
+    const error = { code, message };
     socket.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error })}\n`);
     isFinishing = true;
     work();

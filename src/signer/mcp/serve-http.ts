@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Secret } from "../../service/platform/telemetry/secret.ts";
-import { tokenCheck } from "../check-token.ts";
+import { anyoneWith } from "../access/callers.ts";
 import { SignerError } from "../signer-error.ts";
 import { connectMcp } from "./mcp-server.ts";
 import type { McpTools } from "./mcp-tools.ts";
@@ -18,7 +18,7 @@ export async function serveHttp(
   version: string,
   { port, token }: HttpOptions,
 ): Promise<RunningHttp> {
-  const check = tokenCheck(token);
+  const callers = anyoneWith(token);
   let callCount = 0;
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, reply) => {
     void answer(request, reply).catch(() => refuse(reply, 500, "internal error"));
@@ -31,7 +31,8 @@ export async function serveHttp(
     if (!LOOPBACK_HOST.test(request.headers.host ?? ""))
       return refuse(reply, 403, "the host is not this machine");
     try {
-      check(new Headers({ authorization: request.headers.authorization ?? "" }));
+      const headers = new Headers({ authorization: request.headers.authorization ?? "" });
+      callers.identify({ headers, certificate: undefined, isOnSocket: false });
     } catch (error) {
       const reason = error instanceof SignerError ? error.message : "internal error";
       reply.setHeader("www-authenticate", "Bearer");

@@ -64,7 +64,16 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
     const { plaintext } = await admin.createApiKey({ projectId: made, name: "backend", scopes: [...scopes] });
     return { projectId: made, apiKey: plaintext };
   };
-  return { client, admin, projectId, dwalletId: dwallet.id, signRequestId, webhookEndpointId, sign, newProject };
+  return {
+    client,
+    admin,
+    projectId,
+    dwalletId: dwallet.id,
+    signRequestId,
+    webhookEndpointId,
+    sign,
+    newProject,
+  };
 }
 
 const { onboard, sign: maySign, read, billing, sessions, webhooks } = ApiKeyScope;

@@ -7,8 +7,10 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Caller, EVERYONE } from "../../../src/signer/access/caller.ts";
 import type { EthereumCalls } from "../../../src/signer/ethereum/ethereum-calls.ts";
 import { type EthereumSocket, serveEthereumSocket } from "../../../src/signer/ethereum/serve-socket.ts";
+import { SignerError } from "../../../src/signer/signer-error.ts";
 
 const BOUNDS = { connectionsCount: 2, callsCount: 2, callBytes: 200, callTimeoutMs: 60_000 };
 const DRAIN_MS = 30_000;
@@ -24,6 +26,12 @@ let file: string;
 let running: Running[];
 let begun: (() => void)[];
 let socket: EthereumSocket;
+let caller: Caller;
+let refusal: Error | undefined;
+const identify = (): Caller => {
+  if (refusal !== undefined) throw refusal;
+  return caller;
+};
 const calls: EthereumCalls = {
   serve: (body, { signal }) =>
     new Promise((resolve) => {
@@ -35,7 +43,8 @@ beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "ethereum-socket-"));
   file = path.join(folder, "e.sock");
   [running, begun] = [[], []];
-  socket = await serveEthereumSocket(file, calls, BOUNDS);
+  [caller, refusal] = [EVERYONE, undefined];
+  socket = await serveEthereumSocket(file, calls, identify, BOUNDS);
 });
 afterEach(async () => {
   await socket.close(0);
@@ -59,6 +68,19 @@ describe("the socket", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await socket.close(DRAIN_MS);
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("serves nobody without a caller of its own, also on a connection that has one no more", async () => {
+    const { client, next } = await open();
+    client.write('{"id":1}');
+    await callsBegun(1);
+    running[0]!.reply("answered");
+    expect(await next()).toBe("answered");
+    refusal = new SignerError("MISSING_TOKEN", "no token was sent");
+    client.write('{"id":2}');
+    expect(JSON.parse((await next()) ?? "")).toMatchObject({ error: { message: "no token was sent" } });
+    expect(await next()).toBeUndefined();
+    expect(running).toHaveLength(1);
   });
 
   it("answers calls that arrive together or in pieces, each on a line, in the order of their ends", async () => {

@@ -1,7 +1,6 @@
 import {
   getAddress,
   getBytes,
-  keccak256,
   SigningKey,
   Transaction,
   toQuantity,

@@ -74,7 +74,7 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
   apiKeyId: string;
 
   /**
-   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing` and `sessions`.
+   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing`, `sessions` and `webhooks`.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -235,7 +235,7 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
   prefix: string;
 
   /**
-   * The permissions of the key: `onboard`, `sign`, `read`, `billing` and `sessions`.
+   * The permissions of the key: `onboard`, `sign`, `read`, `billing`, `sessions` and `webhooks`.
    *
    * @generated from field: repeated string scopes = 4;
    */

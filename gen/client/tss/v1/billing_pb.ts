@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiQQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USKwoObGVkZ2VyX2VudHJpZXMYASADKAsyEy50c3MudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr8DCgtMZWRnZXJFbnRyeRIXCg9sZWRnZXJfZW50cnlfaWQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGtpbmQYAyABKA4yGC50c3MudjEuTGVkZ2VyRW50cnkuS2luZBIYChBhbW91bnRfbWljcm9fdXNkGAQgASgDEhwKD3NpZ25fcmVxdWVzdF9pZBgFIAEoCUgAiAEBEhkKEWJhbGFuY2VfbWljcm9fdXNkGAYgASgDEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhcKCmR3YWxsZXRfaWQYCCABKAlIAYgBARIeChFkZXBvc2l0X3JlZmVyZW5jZRgJIAEoCUgCiAEBImQKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgoKBmNyZWRpdBABEggKBHNpZ24QAhIKCgZyZWZ1bmQQAxILCgdkZXBvc2l0EAQSBwoDZGtnEAUSDgoKZGtnX3JlZnVuZBAGQhIKEF9zaWduX3JlcXVlc3RfaWRCDQoLX2R3YWxsZXRfaWRCFAoSX2RlcG9zaXRfcmVmZXJlbmNlIkAKGEdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBIWCglyZWZlcmVuY2UYASABKAlIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2UingEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIWCglyZWZlcmVuY2UYAyABKAlIAIgBARIdChByZWZlcmVuY2VfcHJlZml4GAQgASgJSAGIAQFCDAoKX3JlZmVyZW5jZUITChFfcmVmZXJlbmNlX3ByZWZpeCJqChxMaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlEjEKEWRlcG9zaXRfYWRkcmVzc2VzGAEgAygLMhYudHNzLnYxLkRlcG9zaXRBZGRyZXNzEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKwAQoORGVwb3NpdEFkZHJlc3MSDwoHYWRkcmVzcxgBIAEoCRIRCglyZWZlcmVuY2UYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmNyZWRpdGVkX2NvdW50GAQgASgDEhoKEmNyZWRpdGVkX21pY3JvX3VzZBgFIAEoAxIVCg13YWl0aW5nX2NvdW50GAYgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiKgoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EhEKCXR4X2RpZ2VzdBgBIAEoCSI7ChZEZWNsYXJlRGVwb3NpdFJlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQilwEKE0xpc3REZXBvc2l0c1JlcXVlc3QSKQoFc3RhdGUYASABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZUgAiAEBEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhYKCXJlZmVyZW5jZRgEIAEoCUgBiAEBQggKBl9zdGF0ZUIMCgpfcmVmZXJlbmNlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItICCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgSDwoHYWRkcmVzcxgJIAEoCRIWCglyZWZlcmVuY2UYCiABKAlIAIgBASI5CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB3dhaXRpbmcQARIMCghjcmVkaXRlZBACQgwKCl9yZWZlcmVuY2UihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJIvwBCg9HZXRVc2FnZVJlcXVlc3QSKgoEc3RlcBgBIAEoDjIcLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QuU3RlcBIuCgpzdGFydF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoOdXNlcl9yZWZlcmVuY2UYBCABKAlIAIgBASIvCgRTdGVwEhQKEFNURVBfVU5TUEVDSUZJRUQQABIICgRob3VyEAESBwoDZGF5EAJCEQoPX3VzZXJfcmVmZXJlbmNlIrABChBHZXRVc2FnZVJlc3BvbnNlEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVzdGVwcxgDIAMoCzIRLnRzcy52MS5Vc2FnZVN0ZXASHAoFdG90YWwYBCABKAsyDS50c3MudjEuVXNhZ2UiWQoJVXNhZ2VTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBXVzYWdlGAIgASgLMg0udHNzLnYxLlVzYWdlItYBCgVVc2FnZRISCgpzaWduX2NvdW50GAEgASgDEhkKEXNpZ25fcmVmdW5kX2NvdW50GAIgASgDEhUKDWR3YWxsZXRfY291bnQYAyABKAMSHAoUZHdhbGxldF9yZWZ1bmRfY291bnQYBCABKAMSGQoRY2hhcmdlZF9taWNyb191c2QYBSABKAMSFQoNZGVwb3NpdF9jb3VudBgGIAEoAxIbChNkZXBvc2l0ZWRfbWljcm9fdXNkGAcgASgDEhoKEmFkanVzdGVkX21pY3JvX3VzZBgIIAEoAzLKBQoHQmlsbGluZxJMCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIHkAIBmLUYARJMCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIHkAIBmLUYARJhChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIHkAIBmLUYARJhChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSIHkAIBmLUYARJqChRMaXN0RGVwb3NpdEFkZHJlc3NlcxIjLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1JlcXVlc3QaJC50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXNwb25zZSIHkAIBmLUYARJVCg5EZWNsYXJlRGVwb3NpdBIdLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlcXVlc3QaHi50c3MudjEuRGVjbGFyZURlcG9zaXRSZXNwb25zZSIEmLUYAhJSCgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIHkAIBmLUYARJGCghHZXRVc2FnZRIXLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QaGC50c3MudjEuR2V0VXNhZ2VSZXNwb25zZSIHkAIBmLUYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IoUBChJHZXRCYWxhbmNlUmVzcG9uc2USGQoRYmFsYW5jZV9taWNyb191c2QYASABKAMSFgoOaGVsZF9taWNyb191c2QYAiABKAMSIgoVbG93X2JhbGFuY2VfbWljcm9fdXNkGAMgASgDSACIAQFCGAoWX2xvd19iYWxhbmNlX21pY3JvX3VzZCJUChRTZXRMb3dCYWxhbmNlUmVxdWVzdBIiChVsb3dfYmFsYW5jZV9taWNyb191c2QYASABKANIAIgBAUIYChZfbG93X2JhbGFuY2VfbWljcm9fdXNkIhcKFVNldExvd0JhbGFuY2VSZXNwb25zZSITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiQQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USKwoObGVkZ2VyX2VudHJpZXMYASADKAsyEy50c3MudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr8DCgtMZWRnZXJFbnRyeRIXCg9sZWRnZXJfZW50cnlfaWQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGtpbmQYAyABKA4yGC50c3MudjEuTGVkZ2VyRW50cnkuS2luZBIYChBhbW91bnRfbWljcm9fdXNkGAQgASgDEhwKD3NpZ25fcmVxdWVzdF9pZBgFIAEoCUgAiAEBEhkKEWJhbGFuY2VfbWljcm9fdXNkGAYgASgDEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhcKCmR3YWxsZXRfaWQYCCABKAlIAYgBARIeChFkZXBvc2l0X3JlZmVyZW5jZRgJIAEoCUgCiAEBImQKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgoKBmNyZWRpdBABEggKBHNpZ24QAhIKCgZyZWZ1bmQQAxILCgdkZXBvc2l0EAQSBwoDZGtnEAUSDgoKZGtnX3JlZnVuZBAGQhIKEF9zaWduX3JlcXVlc3RfaWRCDQoLX2R3YWxsZXRfaWRCFAoSX2RlcG9zaXRfcmVmZXJlbmNlIkAKGEdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBIWCglyZWZlcmVuY2UYASABKAlIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2UingEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIWCglyZWZlcmVuY2UYAyABKAlIAIgBARIdChByZWZlcmVuY2VfcHJlZml4GAQgASgJSAGIAQFCDAoKX3JlZmVyZW5jZUITChFfcmVmZXJlbmNlX3ByZWZpeCJqChxMaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlEjEKEWRlcG9zaXRfYWRkcmVzc2VzGAEgAygLMhYudHNzLnYxLkRlcG9zaXRBZGRyZXNzEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKwAQoORGVwb3NpdEFkZHJlc3MSDwoHYWRkcmVzcxgBIAEoCRIRCglyZWZlcmVuY2UYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmNyZWRpdGVkX2NvdW50GAQgASgDEhoKEmNyZWRpdGVkX21pY3JvX3VzZBgFIAEoAxIVCg13YWl0aW5nX2NvdW50GAYgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiKgoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EhEKCXR4X2RpZ2VzdBgBIAEoCSI7ChZEZWNsYXJlRGVwb3NpdFJlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQilwEKE0xpc3REZXBvc2l0c1JlcXVlc3QSKQoFc3RhdGUYASABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZUgAiAEBEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhYKCXJlZmVyZW5jZRgEIAEoCUgBiAEBQggKBl9zdGF0ZUIMCgpfcmVmZXJlbmNlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItICCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgSDwoHYWRkcmVzcxgJIAEoCRIWCglyZWZlcmVuY2UYCiABKAlIAIgBASI5CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB3dhaXRpbmcQARIMCghjcmVkaXRlZBACQgwKCl9yZWZlcmVuY2UihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJIvwBCg9HZXRVc2FnZVJlcXVlc3QSKgoEc3RlcBgBIAEoDjIcLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QuU3RlcBIuCgpzdGFydF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoOdXNlcl9yZWZlcmVuY2UYBCABKAlIAIgBASIvCgRTdGVwEhQKEFNURVBfVU5TUEVDSUZJRUQQABIICgRob3VyEAESBwoDZGF5EAJCEQoPX3VzZXJfcmVmZXJlbmNlIrABChBHZXRVc2FnZVJlc3BvbnNlEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVzdGVwcxgDIAMoCzIRLnRzcy52MS5Vc2FnZVN0ZXASHAoFdG90YWwYBCABKAsyDS50c3MudjEuVXNhZ2UiWQoJVXNhZ2VTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBXVzYWdlGAIgASgLMg0udHNzLnYxLlVzYWdlItYBCgVVc2FnZRISCgpzaWduX2NvdW50GAEgASgDEhkKEXNpZ25fcmVmdW5kX2NvdW50GAIgASgDEhUKDWR3YWxsZXRfY291bnQYAyABKAMSHAoUZHdhbGxldF9yZWZ1bmRfY291bnQYBCABKAMSGQoRY2hhcmdlZF9taWNyb191c2QYBSABKAMSFQoNZGVwb3NpdF9jb3VudBgGIAEoAxIbChNkZXBvc2l0ZWRfbWljcm9fdXNkGAcgASgDEhoKEmFkanVzdGVkX21pY3JvX3VzZBgIIAEoAzKeBgoHQmlsbGluZxJMCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIHkAIBmLUYARJSCg1TZXRMb3dCYWxhbmNlEhwudHNzLnYxLlNldExvd0JhbGFuY2VSZXF1ZXN0Gh0udHNzLnYxLlNldExvd0JhbGFuY2VSZXNwb25zZSIEmLUYAhJMCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIHkAIBmLUYARJhChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIHkAIBmLUYARJhChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSIHkAIBmLUYARJqChRMaXN0RGVwb3NpdEFkZHJlc3NlcxIjLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1JlcXVlc3QaJC50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXNwb25zZSIHkAIBmLUYARJVCg5EZWNsYXJlRGVwb3NpdBIdLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlcXVlc3QaHi50c3MudjEuRGVjbGFyZURlcG9zaXRSZXNwb25zZSIEmLUYAhJSCgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIHkAIBmLUYARJGCghHZXRVc2FnZRIXLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QaGC50c3MudjEuR2V0VXNhZ2VSZXNwb25zZSIHkAIBmLUYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the balance of the key's project.
@@ -51,6 +51,13 @@ export type GetBalanceResponse = Message<"tss.v1.GetBalanceResponse"> & {
    * @generated from field: int64 held_micro_usd = 2;
    */
   heldMicroUsd: bigint;
+
+  /**
+   * The balance below which the project gets an event; absent if it wants none.
+   *
+   * @generated from field: optional int64 low_balance_micro_usd = 3;
+   */
+  lowBalanceMicroUsd?: bigint | undefined;
 };
 
 /**
@@ -59,6 +66,42 @@ export type GetBalanceResponse = Message<"tss.v1.GetBalanceResponse"> & {
  */
 export const GetBalanceResponseSchema: GenMessage<GetBalanceResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 1);
+
+/**
+ * Sets the threshold of the event `balance.low`.
+ *
+ * @generated from message tss.v1.SetLowBalanceRequest
+ */
+export type SetLowBalanceRequest = Message<"tss.v1.SetLowBalanceRequest"> & {
+  /**
+   * The balance, in millionths of a US dollar; absent for no event.
+   *
+   * @generated from field: optional int64 low_balance_micro_usd = 1;
+   */
+  lowBalanceMicroUsd?: bigint | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SetLowBalanceRequest.
+ * Use `create(SetLowBalanceRequestSchema)` to create a new message.
+ */
+export const SetLowBalanceRequestSchema: GenMessage<SetLowBalanceRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 2);
+
+/**
+ * The threshold is set.
+ *
+ * @generated from message tss.v1.SetLowBalanceResponse
+ */
+export type SetLowBalanceResponse = Message<"tss.v1.SetLowBalanceResponse"> & {
+};
+
+/**
+ * Describes the message tss.v1.SetLowBalanceResponse.
+ * Use `create(SetLowBalanceResponseSchema)` to create a new message.
+ */
+export const SetLowBalanceResponseSchema: GenMessage<SetLowBalanceResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 3);
 
 /**
  * Reads the prices.
@@ -73,7 +116,7 @@ export type GetPricingRequest = Message<"tss.v1.GetPricingRequest"> & {
  * Use `create(GetPricingRequestSchema)` to create a new message.
  */
 export const GetPricingRequestSchema: GenMessage<GetPricingRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 2);
+  messageDesc(file_tss_v1_billing, 4);
 
 /**
  * The service's prices, in millionths of a US dollar. Nothing else has a price: a daily quota limits
@@ -125,7 +168,7 @@ export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
  * Use `create(GetPricingResponseSchema)` to create a new message.
  */
 export const GetPricingResponseSchema: GenMessage<GetPricingResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 3);
+  messageDesc(file_tss_v1_billing, 5);
 
 /**
  * The price of a signature for one algorithm.
@@ -153,7 +196,7 @@ export type SignPrice = Message<"tss.v1.SignPrice"> & {
  * Use `create(SignPriceSchema)` to create a new message.
  */
 export const SignPriceSchema: GenMessage<SignPrice> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 4);
+  messageDesc(file_tss_v1_billing, 6);
 
 /**
  * Lists ledger entries of the project.
@@ -181,7 +224,7 @@ export type ListLedgerEntriesRequest = Message<"tss.v1.ListLedgerEntriesRequest"
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 5);
+  messageDesc(file_tss_v1_billing, 7);
 
 /**
  * A page of ledger entries.
@@ -209,7 +252,7 @@ export type ListLedgerEntriesResponse = Message<"tss.v1.ListLedgerEntriesRespons
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 6);
+  messageDesc(file_tss_v1_billing, 8);
 
 /**
  * One movement of money. Entries are never changed or removed; a correction is a new entry.
@@ -287,7 +330,7 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
  * Use `create(LedgerEntrySchema)` to create a new message.
  */
 export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 7);
+  messageDesc(file_tss_v1_billing, 9);
 
 /**
  * The reason for a movement.
@@ -356,7 +399,7 @@ export type LedgerEntry_Kind = (typeof LedgerEntry_Kind)[keyof typeof LedgerEntr
  * Describes the enum tss.v1.LedgerEntry.Kind.
  */
 export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 7, 0);
+  enumDesc(file_tss_v1_billing, 9, 0);
 
 /**
  * Reads a deposit address of the key's project.
@@ -377,7 +420,7 @@ export type GetDepositAddressRequest = Message<"tss.v1.GetDepositAddressRequest"
  * Use `create(GetDepositAddressRequestSchema)` to create a new message.
  */
 export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 8);
+  messageDesc(file_tss_v1_billing, 10);
 
 /**
  * The deposit address. It belongs to this project, this network and this reference permanently.
@@ -434,7 +477,7 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
  * Use `create(GetDepositAddressResponseSchema)` to create a new message.
  */
 export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 9);
+  messageDesc(file_tss_v1_billing, 11);
 
 /**
  * Lists deposit addresses with a reference.
@@ -476,7 +519,7 @@ export type ListDepositAddressesRequest = Message<"tss.v1.ListDepositAddressesRe
  * Use `create(ListDepositAddressesRequestSchema)` to create a new message.
  */
 export const ListDepositAddressesRequestSchema: GenMessage<ListDepositAddressesRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 10);
+  messageDesc(file_tss_v1_billing, 12);
 
 /**
  * A page of deposit addresses.
@@ -504,7 +547,7 @@ export type ListDepositAddressesResponse = Message<"tss.v1.ListDepositAddressesR
  * Use `create(ListDepositAddressesResponseSchema)` to create a new message.
  */
 export const ListDepositAddressesResponseSchema: GenMessage<ListDepositAddressesResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 11);
+  messageDesc(file_tss_v1_billing, 13);
 
 /**
  * A deposit address with a reference, and the sums of the deposits to it. The credit belongs to the project.
@@ -560,7 +603,7 @@ export type DepositAddress = Message<"tss.v1.DepositAddress"> & {
  * Use `create(DepositAddressSchema)` to create a new message.
  */
 export const DepositAddressSchema: GenMessage<DepositAddress> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 12);
+  messageDesc(file_tss_v1_billing, 14);
 
 /**
  * A coin type that the service accepts as a deposit.
@@ -610,7 +653,7 @@ export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
  * Use `create(DepositCoinSchema)` to create a new message.
  */
 export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 13);
+  messageDesc(file_tss_v1_billing, 15);
 
 /**
  * Declares a transaction that paid to a deposit address of the project.
@@ -631,7 +674,7 @@ export type DeclareDepositRequest = Message<"tss.v1.DeclareDepositRequest"> & {
  * Use `create(DeclareDepositRequestSchema)` to create a new message.
  */
 export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 14);
+  messageDesc(file_tss_v1_billing, 16);
 
 /**
  * The deposits of the transaction.
@@ -652,7 +695,7 @@ export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & 
  * Use `create(DeclareDepositResponseSchema)` to create a new message.
  */
 export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 15);
+  messageDesc(file_tss_v1_billing, 17);
 
 /**
  * Lists deposits of the project.
@@ -694,7 +737,7 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
  * Use `create(ListDepositsRequestSchema)` to create a new message.
  */
 export const ListDepositsRequestSchema: GenMessage<ListDepositsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 16);
+  messageDesc(file_tss_v1_billing, 18);
 
 /**
  * A page of deposits.
@@ -722,7 +765,7 @@ export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
  * Use `create(ListDepositsResponseSchema)` to create a new message.
  */
 export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 17);
+  messageDesc(file_tss_v1_billing, 19);
 
 /**
  * The payment of one transaction to one address of the project in one coin type. It is credited once.
@@ -806,7 +849,7 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
  * Use `create(DepositSchema)` to create a new message.
  */
 export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 18);
+  messageDesc(file_tss_v1_billing, 20);
 
 /**
  * The states of a deposit.
@@ -847,7 +890,7 @@ export type Deposit_State = (typeof Deposit_State)[keyof typeof Deposit_State] |
  * Describes the enum tss.v1.Deposit.State.
  */
 export const Deposit_StateSchema: GenEnum<Deposit_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 18, 0);
+  enumDesc(file_tss_v1_billing, 20, 0);
 
 /**
  * The crediting of a deposit.
@@ -889,7 +932,7 @@ export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
  * Use `create(DepositCreditSchema)` to create a new message.
  */
 export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 19);
+  messageDesc(file_tss_v1_billing, 21);
 
 /**
  * Adds up the usage of the key's project.
@@ -933,7 +976,7 @@ export type GetUsageRequest = Message<"tss.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 20);
+  messageDesc(file_tss_v1_billing, 22);
 
 /**
  * The length of a step.
@@ -974,7 +1017,7 @@ export type GetUsageRequest_Step = (typeof GetUsageRequest_Step)[keyof typeof Ge
  * Describes the enum tss.v1.GetUsageRequest.Step.
  */
 export const GetUsageRequest_StepSchema: GenEnum<GetUsageRequest_Step> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 20, 0);
+  enumDesc(file_tss_v1_billing, 22, 0);
 
 /**
  * The usage of a project or a user over time.
@@ -1016,7 +1059,7 @@ export type GetUsageResponse = Message<"tss.v1.GetUsageResponse"> & {
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 21);
+  messageDesc(file_tss_v1_billing, 23);
 
 /**
  * The usage in one step.
@@ -1044,7 +1087,7 @@ export type UsageStep = Message<"tss.v1.UsageStep"> & {
  * Use `create(UsageStepSchema)` to create a new message.
  */
 export const UsageStepSchema: GenMessage<UsageStep> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 22);
+  messageDesc(file_tss_v1_billing, 24);
 
 /**
  * The usage and the payments. Each booking counts at the time of its ledger entry, so a refund may be in a later step
@@ -1115,7 +1158,7 @@ export type Usage = Message<"tss.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 23);
+  messageDesc(file_tss_v1_billing, 25);
 
 /**
  * The credit of a project.
@@ -1132,6 +1175,17 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof GetBalanceRequestSchema;
     output: typeof GetBalanceResponseSchema;
+  },
+  /**
+   * Sets the balance below which the project gets an event `balance.low`. A balance that is below it already is told at
+   * once. The same value again changes nothing.
+   *
+   * @generated from rpc tss.v1.Billing.SetLowBalance
+   */
+  setLowBalance: {
+    methodKind: "unary";
+    input: typeof SetLowBalanceRequestSchema;
+    output: typeof SetLowBalanceResponseSchema;
   },
   /**
    * Reads the service's prices.

@@ -29,8 +29,9 @@ export type Event = Message<"tss.v1.Event"> & {
   eventId: string;
 
   /**
-   * What happened: `sign.completed`, `sign.failed`, `dwallet.active`, `dwallet.left`, `dwallet.failed` or
-   * `deposit.credited`. Later versions of the service have more kinds, so ignore unknown ones.
+   * What happened: `sign.completed`, `sign.failed`, `dwallet.active`, `dwallet.left`, `dwallet.failed`,
+   * `deposit.credited`, `balance.low`, `budget.exceeded` or `key.expiring`. Later versions of the service have more kinds,
+   * so ignore unknown ones.
    *
    * @generated from field: string kind = 2;
    */
@@ -44,7 +45,7 @@ export type Event = Message<"tss.v1.Event"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * The id of the sign request, dWallet or deposit that it is about. A dWallet whose DKG never reached the chain has the
+   * The id of the sign request, dWallet, deposit, project, budget or API key that it is about. A dWallet whose DKG never reached the chain has the
    * id of its session.
    *
    * @generated from field: string subject = 4;

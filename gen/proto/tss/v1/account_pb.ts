@@ -76,7 +76,7 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
   apiKeyId: string;
 
   /**
-   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing` and `sessions`.
+   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing`, `sessions` and `webhooks`.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -237,7 +237,7 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
   prefix: string;
 
   /**
-   * The permissions of the key: `onboard`, `sign`, `read`, `billing` and `sessions`.
+   * The permissions of the key: `onboard`, `sign`, `read`, `billing`, `sessions` and `webhooks`.
    *
    * @generated from field: repeated string scopes = 4;
    */

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK/AwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQESHgoRZGVwb3NpdF9yZWZlcmVuY2UYCSABKAlIAogBASJkCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEEgcKA2RrZxAFEg4KCmRrZ19yZWZ1bmQQBkISChBfc2lnbl9yZXF1ZXN0X2lkQg0KC19kd2FsbGV0X2lkQhQKEl9kZXBvc2l0X3JlZmVyZW5jZSJXChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QSLQoJcmVmZXJlbmNlGAEgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2Ui3wEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAMgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBARI0ChByZWZlcmVuY2VfcHJlZml4GAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIMCgpfcmVmZXJlbmNlQhMKEV9yZWZlcmVuY2VfcHJlZml4ImoKHExpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2USMQoRZGVwb3NpdF9hZGRyZXNzZXMYASADKAsyFi50c3MudjEuRGVwb3NpdEFkZHJlc3MSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrABCg5EZXBvc2l0QWRkcmVzcxIPCgdhZGRyZXNzGAEgASgJEhEKCXJlZmVyZW5jZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOY3JlZGl0ZWRfY291bnQYBCABKAMSGgoSY3JlZGl0ZWRfbWljcm9fdXNkGAUgASgDEhUKDXdhaXRpbmdfY291bnQYBiABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0Is0BChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIICgZfc3RhdGVCDAoKX3JlZmVyZW5jZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLSAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIEg8KB2FkZHJlc3MYCSABKAkSFgoJcmVmZXJlbmNlGAogASgJSACIAQEiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAkIMCgpfcmVmZXJlbmNlIoUBCg1EZXBvc2l0Q3JlZGl0Ei8KC2NyZWRpdF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmljZV91c2QYAiABKAkSFwoPdmFsdWVfbWljcm9fdXNkGAMgASgDEhcKD2xlZGdlcl9lbnRyeV9pZBgEIAEoCSLDAgoPR2V0VXNhZ2VSZXF1ZXN0EjQKBHN0ZXAYASABKA4yHC50c3MudjEuR2V0VXNhZ2VSZXF1ZXN0LlN0ZXBCCLpIBYIBAhABEkEKCnN0YXJ0X3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhG6SA6yAQsaBwiAnMzwrwcyABI/CghlbmRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCEbpIDrIBCxoHCICczPCvBzIAEjIKDnVzZXJfcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBASIvCgRTdGVwEhQKEFNURVBfVU5TUEVDSUZJRUQQABIICgRob3VyEAESBwoDZGF5EAJCEQoPX3VzZXJfcmVmZXJlbmNlIrABChBHZXRVc2FnZVJlc3BvbnNlEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVzdGVwcxgDIAMoCzIRLnRzcy52MS5Vc2FnZVN0ZXASHAoFdG90YWwYBCABKAsyDS50c3MudjEuVXNhZ2UiWQoJVXNhZ2VTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBXVzYWdlGAIgASgLMg0udHNzLnYxLlVzYWdlItYBCgVVc2FnZRISCgpzaWduX2NvdW50GAEgASgDEhkKEXNpZ25fcmVmdW5kX2NvdW50GAIgASgDEhUKDWR3YWxsZXRfY291bnQYAyABKAMSHAoUZHdhbGxldF9yZWZ1bmRfY291bnQYBCABKAMSGQoRY2hhcmdlZF9taWNyb191c2QYBSABKAMSFQoNZGVwb3NpdF9jb3VudBgGIAEoAxIbChNkZXBvc2l0ZWRfbWljcm9fdXNkGAcgASgDEhoKEmFkanVzdGVkX21pY3JvX3VzZBgIIAEoAzLCCAoHQmlsbGluZxJ3CgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIykAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAhUSEy92MS9iaWxsaW5nL2JhbGFuY2USdwoKR2V0UHJpY2luZxIZLnRzcy52MS5HZXRQcmljaW5nUmVxdWVzdBoaLnRzcy52MS5HZXRQcmljaW5nUmVzcG9uc2UiMpACAYi1GAWQtRgBmLUYAaC1GAGwtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9wcmljaW5nEpMBChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSI5kAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAhwSGi92MS9iaWxsaW5nL2xlZGdlci1lbnRyaWVzEpQBChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSI6kAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAh0SGy92MS9iaWxsaW5nL2RlcG9zaXQtYWRkcmVzcxKfAQoUTGlzdERlcG9zaXRBZGRyZXNzZXMSIy50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXF1ZXN0GiQudHNzLnYxLkxpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2UiPJACAYi1GAWQtRgBmLUYAaC1GAGwtRgBgtPkkwIfEh0vdjEvYmlsbGluZy9kZXBvc2l0LWFkZHJlc3NlcxKEAQoORGVjbGFyZURlcG9zaXQSHS50c3MudjEuRGVjbGFyZURlcG9zaXRSZXF1ZXN0Gh4udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVzcG9uc2UiM4i1GAWQtRgCmLUYAqC1GAKwtRgBgtPkkwIZOgEqIhQvdjEvYmlsbGluZy9kZXBvc2l0cxJ+CgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIzkAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAhYSFC92MS9iaWxsaW5nL2RlcG9zaXRzEm8KCEdldFVzYWdlEhcudHNzLnYxLkdldFVzYWdlUmVxdWVzdBoYLnRzcy52MS5HZXRVc2FnZVJlc3BvbnNlIjCQAgGItRgFkLUYAZi1GAGgtRgBsLUYAYLT5JMCExIRL3YxL2JpbGxpbmcvdXNhZ2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IoUBChJHZXRCYWxhbmNlUmVzcG9uc2USGQoRYmFsYW5jZV9taWNyb191c2QYASABKAMSFgoOaGVsZF9taWNyb191c2QYAiABKAMSIgoVbG93X2JhbGFuY2VfbWljcm9fdXNkGAMgASgDSACIAQFCGAoWX2xvd19iYWxhbmNlX21pY3JvX3VzZCJmChRTZXRMb3dCYWxhbmNlUmVxdWVzdBI0ChVsb3dfYmFsYW5jZV9taWNyb191c2QYASABKANCELpIDSILGICAmqbqr+MBKAFIAIgBAUIYChZfbG93X2JhbGFuY2VfbWljcm9fdXNkIhcKFVNldExvd0JhbGFuY2VSZXNwb25zZSITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK/AwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQESHgoRZGVwb3NpdF9yZWZlcmVuY2UYCSABKAlIAogBASJkCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEEgcKA2RrZxAFEg4KCmRrZ19yZWZ1bmQQBkISChBfc2lnbl9yZXF1ZXN0X2lkQg0KC19kd2FsbGV0X2lkQhQKEl9kZXBvc2l0X3JlZmVyZW5jZSJXChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QSLQoJcmVmZXJlbmNlGAEgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2Ui3wEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAMgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBARI0ChByZWZlcmVuY2VfcHJlZml4GAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIMCgpfcmVmZXJlbmNlQhMKEV9yZWZlcmVuY2VfcHJlZml4ImoKHExpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2USMQoRZGVwb3NpdF9hZGRyZXNzZXMYASADKAsyFi50c3MudjEuRGVwb3NpdEFkZHJlc3MSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrABCg5EZXBvc2l0QWRkcmVzcxIPCgdhZGRyZXNzGAEgASgJEhEKCXJlZmVyZW5jZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOY3JlZGl0ZWRfY291bnQYBCABKAMSGgoSY3JlZGl0ZWRfbWljcm9fdXNkGAUgASgDEhUKDXdhaXRpbmdfY291bnQYBiABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0Is0BChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIICgZfc3RhdGVCDAoKX3JlZmVyZW5jZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLSAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIEg8KB2FkZHJlc3MYCSABKAkSFgoJcmVmZXJlbmNlGAogASgJSACIAQEiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAkIMCgpfcmVmZXJlbmNlIoUBCg1EZXBvc2l0Q3JlZGl0Ei8KC2NyZWRpdF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmljZV91c2QYAiABKAkSFwoPdmFsdWVfbWljcm9fdXNkGAMgASgDEhcKD2xlZGdlcl9lbnRyeV9pZBgEIAEoCSLDAgoPR2V0VXNhZ2VSZXF1ZXN0EjQKBHN0ZXAYASABKA4yHC50c3MudjEuR2V0VXNhZ2VSZXF1ZXN0LlN0ZXBCCLpIBYIBAhABEkEKCnN0YXJ0X3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhG6SA6yAQsaBwiAnMzwrwcyABI/CghlbmRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCEbpIDrIBCxoHCICczPCvBzIAEjIKDnVzZXJfcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBASIvCgRTdGVwEhQKEFNURVBfVU5TUEVDSUZJRUQQABIICgRob3VyEAESBwoDZGF5EAJCEQoPX3VzZXJfcmVmZXJlbmNlIrABChBHZXRVc2FnZVJlc3BvbnNlEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVzdGVwcxgDIAMoCzIRLnRzcy52MS5Vc2FnZVN0ZXASHAoFdG90YWwYBCABKAsyDS50c3MudjEuVXNhZ2UiWQoJVXNhZ2VTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBXVzYWdlGAIgASgLMg0udHNzLnYxLlVzYWdlItYBCgVVc2FnZRISCgpzaWduX2NvdW50GAEgASgDEhkKEXNpZ25fcmVmdW5kX2NvdW50GAIgASgDEhUKDWR3YWxsZXRfY291bnQYAyABKAMSHAoUZHdhbGxldF9yZWZ1bmRfY291bnQYBCABKAMSGQoRY2hhcmdlZF9taWNyb191c2QYBSABKAMSFQoNZGVwb3NpdF9jb3VudBgGIAEoAxIbChNkZXBvc2l0ZWRfbWljcm9fdXNkGAcgASgDEhoKEmFkanVzdGVkX21pY3JvX3VzZBgIIAEoAzLJCQoHQmlsbGluZxJ3CgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIykAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAhUSEy92MS9iaWxsaW5nL2JhbGFuY2UShAEKDVNldExvd0JhbGFuY2USHC50c3MudjEuU2V0TG93QmFsYW5jZVJlcXVlc3QaHS50c3MudjEuU2V0TG93QmFsYW5jZVJlc3BvbnNlIjaItRgFkLUYApi1GAKgtRgCsLUYAYLT5JMCHDoBKiIXL3YxL2JpbGxpbmcvbG93LWJhbGFuY2USdwoKR2V0UHJpY2luZxIZLnRzcy52MS5HZXRQcmljaW5nUmVxdWVzdBoaLnRzcy52MS5HZXRQcmljaW5nUmVzcG9uc2UiMpACAYi1GAWQtRgBmLUYAaC1GAGwtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9wcmljaW5nEpMBChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSI5kAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAhwSGi92MS9iaWxsaW5nL2xlZGdlci1lbnRyaWVzEpQBChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSI6kAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAh0SGy92MS9iaWxsaW5nL2RlcG9zaXQtYWRkcmVzcxKfAQoUTGlzdERlcG9zaXRBZGRyZXNzZXMSIy50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXF1ZXN0GiQudHNzLnYxLkxpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2UiPJACAYi1GAWQtRgBmLUYAaC1GAGwtRgBgtPkkwIfEh0vdjEvYmlsbGluZy9kZXBvc2l0LWFkZHJlc3NlcxKEAQoORGVjbGFyZURlcG9zaXQSHS50c3MudjEuRGVjbGFyZURlcG9zaXRSZXF1ZXN0Gh4udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVzcG9uc2UiM4i1GAWQtRgCmLUYAqC1GAKwtRgBgtPkkwIZOgEqIhQvdjEvYmlsbGluZy9kZXBvc2l0cxJ+CgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIzkAIBiLUYBZC1GAGYtRgBoLUYAbC1GAGC0+STAhYSFC92MS9iaWxsaW5nL2RlcG9zaXRzEm8KCEdldFVzYWdlEhcudHNzLnYxLkdldFVzYWdlUmVxdWVzdBoYLnRzcy52MS5HZXRVc2FnZVJlc3BvbnNlIjCQAgGItRgFkLUYAZi1GAGgtRgBsLUYAYLT5JMCExIRL3YxL2JpbGxpbmcvdXNhZ2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the balance of the key's project.
@@ -53,6 +53,13 @@ export type GetBalanceResponse = Message<"tss.v1.GetBalanceResponse"> & {
    * @generated from field: int64 held_micro_usd = 2;
    */
   heldMicroUsd: bigint;
+
+  /**
+   * The balance below which the project gets an event; absent if it wants none.
+   *
+   * @generated from field: optional int64 low_balance_micro_usd = 3;
+   */
+  lowBalanceMicroUsd?: bigint | undefined;
 };
 
 /**
@@ -61,6 +68,42 @@ export type GetBalanceResponse = Message<"tss.v1.GetBalanceResponse"> & {
  */
 export const GetBalanceResponseSchema: GenMessage<GetBalanceResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 1);
+
+/**
+ * Sets the threshold of the event `balance.low`.
+ *
+ * @generated from message tss.v1.SetLowBalanceRequest
+ */
+export type SetLowBalanceRequest = Message<"tss.v1.SetLowBalanceRequest"> & {
+  /**
+   * The balance, in millionths of a US dollar; absent for no event.
+   *
+   * @generated from field: optional int64 low_balance_micro_usd = 1;
+   */
+  lowBalanceMicroUsd?: bigint | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SetLowBalanceRequest.
+ * Use `create(SetLowBalanceRequestSchema)` to create a new message.
+ */
+export const SetLowBalanceRequestSchema: GenMessage<SetLowBalanceRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 2);
+
+/**
+ * The threshold is set.
+ *
+ * @generated from message tss.v1.SetLowBalanceResponse
+ */
+export type SetLowBalanceResponse = Message<"tss.v1.SetLowBalanceResponse"> & {
+};
+
+/**
+ * Describes the message tss.v1.SetLowBalanceResponse.
+ * Use `create(SetLowBalanceResponseSchema)` to create a new message.
+ */
+export const SetLowBalanceResponseSchema: GenMessage<SetLowBalanceResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 3);
 
 /**
  * Reads the prices.
@@ -75,7 +118,7 @@ export type GetPricingRequest = Message<"tss.v1.GetPricingRequest"> & {
  * Use `create(GetPricingRequestSchema)` to create a new message.
  */
 export const GetPricingRequestSchema: GenMessage<GetPricingRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 2);
+  messageDesc(file_tss_v1_billing, 4);
 
 /**
  * The service's prices, in millionths of a US dollar. Nothing else has a price: a daily quota limits
@@ -127,7 +170,7 @@ export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
  * Use `create(GetPricingResponseSchema)` to create a new message.
  */
 export const GetPricingResponseSchema: GenMessage<GetPricingResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 3);
+  messageDesc(file_tss_v1_billing, 5);
 
 /**
  * The price of a signature for one algorithm.
@@ -155,7 +198,7 @@ export type SignPrice = Message<"tss.v1.SignPrice"> & {
  * Use `create(SignPriceSchema)` to create a new message.
  */
 export const SignPriceSchema: GenMessage<SignPrice> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 4);
+  messageDesc(file_tss_v1_billing, 6);
 
 /**
  * Lists ledger entries of the project.
@@ -183,7 +226,7 @@ export type ListLedgerEntriesRequest = Message<"tss.v1.ListLedgerEntriesRequest"
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 5);
+  messageDesc(file_tss_v1_billing, 7);
 
 /**
  * A page of ledger entries.
@@ -211,7 +254,7 @@ export type ListLedgerEntriesResponse = Message<"tss.v1.ListLedgerEntriesRespons
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 6);
+  messageDesc(file_tss_v1_billing, 8);
 
 /**
  * One movement of money. Entries are never changed or removed; a correction is a new entry.
@@ -289,7 +332,7 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
  * Use `create(LedgerEntrySchema)` to create a new message.
  */
 export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 7);
+  messageDesc(file_tss_v1_billing, 9);
 
 /**
  * The reason for a movement.
@@ -358,7 +401,7 @@ export type LedgerEntry_Kind = (typeof LedgerEntry_Kind)[keyof typeof LedgerEntr
  * Describes the enum tss.v1.LedgerEntry.Kind.
  */
 export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 7, 0);
+  enumDesc(file_tss_v1_billing, 9, 0);
 
 /**
  * Reads a deposit address of the key's project.
@@ -379,7 +422,7 @@ export type GetDepositAddressRequest = Message<"tss.v1.GetDepositAddressRequest"
  * Use `create(GetDepositAddressRequestSchema)` to create a new message.
  */
 export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 8);
+  messageDesc(file_tss_v1_billing, 10);
 
 /**
  * The deposit address. It belongs to this project, this network and this reference permanently.
@@ -436,7 +479,7 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
  * Use `create(GetDepositAddressResponseSchema)` to create a new message.
  */
 export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 9);
+  messageDesc(file_tss_v1_billing, 11);
 
 /**
  * Lists deposit addresses with a reference.
@@ -478,7 +521,7 @@ export type ListDepositAddressesRequest = Message<"tss.v1.ListDepositAddressesRe
  * Use `create(ListDepositAddressesRequestSchema)` to create a new message.
  */
 export const ListDepositAddressesRequestSchema: GenMessage<ListDepositAddressesRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 10);
+  messageDesc(file_tss_v1_billing, 12);
 
 /**
  * A page of deposit addresses.
@@ -506,7 +549,7 @@ export type ListDepositAddressesResponse = Message<"tss.v1.ListDepositAddressesR
  * Use `create(ListDepositAddressesResponseSchema)` to create a new message.
  */
 export const ListDepositAddressesResponseSchema: GenMessage<ListDepositAddressesResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 11);
+  messageDesc(file_tss_v1_billing, 13);
 
 /**
  * A deposit address with a reference, and the sums of the deposits to it. The credit belongs to the project.
@@ -562,7 +605,7 @@ export type DepositAddress = Message<"tss.v1.DepositAddress"> & {
  * Use `create(DepositAddressSchema)` to create a new message.
  */
 export const DepositAddressSchema: GenMessage<DepositAddress> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 12);
+  messageDesc(file_tss_v1_billing, 14);
 
 /**
  * A coin type that the service accepts as a deposit.
@@ -612,7 +655,7 @@ export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
  * Use `create(DepositCoinSchema)` to create a new message.
  */
 export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 13);
+  messageDesc(file_tss_v1_billing, 15);
 
 /**
  * Declares a transaction that paid to a deposit address of the project.
@@ -633,7 +676,7 @@ export type DeclareDepositRequest = Message<"tss.v1.DeclareDepositRequest"> & {
  * Use `create(DeclareDepositRequestSchema)` to create a new message.
  */
 export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 14);
+  messageDesc(file_tss_v1_billing, 16);
 
 /**
  * The deposits of the transaction.
@@ -654,7 +697,7 @@ export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & 
  * Use `create(DeclareDepositResponseSchema)` to create a new message.
  */
 export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 15);
+  messageDesc(file_tss_v1_billing, 17);
 
 /**
  * Lists deposits of the project.
@@ -696,7 +739,7 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
  * Use `create(ListDepositsRequestSchema)` to create a new message.
  */
 export const ListDepositsRequestSchema: GenMessage<ListDepositsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 16);
+  messageDesc(file_tss_v1_billing, 18);
 
 /**
  * A page of deposits.
@@ -724,7 +767,7 @@ export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
  * Use `create(ListDepositsResponseSchema)` to create a new message.
  */
 export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 17);
+  messageDesc(file_tss_v1_billing, 19);
 
 /**
  * The payment of one transaction to one address of the project in one coin type. It is credited once.
@@ -808,7 +851,7 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
  * Use `create(DepositSchema)` to create a new message.
  */
 export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 18);
+  messageDesc(file_tss_v1_billing, 20);
 
 /**
  * The states of a deposit.
@@ -849,7 +892,7 @@ export type Deposit_State = (typeof Deposit_State)[keyof typeof Deposit_State] |
  * Describes the enum tss.v1.Deposit.State.
  */
 export const Deposit_StateSchema: GenEnum<Deposit_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 18, 0);
+  enumDesc(file_tss_v1_billing, 20, 0);
 
 /**
  * The crediting of a deposit.
@@ -891,7 +934,7 @@ export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
  * Use `create(DepositCreditSchema)` to create a new message.
  */
 export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 19);
+  messageDesc(file_tss_v1_billing, 21);
 
 /**
  * Adds up the usage of the key's project.
@@ -935,7 +978,7 @@ export type GetUsageRequest = Message<"tss.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 20);
+  messageDesc(file_tss_v1_billing, 22);
 
 /**
  * The length of a step.
@@ -976,7 +1019,7 @@ export type GetUsageRequest_Step = (typeof GetUsageRequest_Step)[keyof typeof Ge
  * Describes the enum tss.v1.GetUsageRequest.Step.
  */
 export const GetUsageRequest_StepSchema: GenEnum<GetUsageRequest_Step> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 20, 0);
+  enumDesc(file_tss_v1_billing, 22, 0);
 
 /**
  * The usage of a project or a user over time.
@@ -1018,7 +1061,7 @@ export type GetUsageResponse = Message<"tss.v1.GetUsageResponse"> & {
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 21);
+  messageDesc(file_tss_v1_billing, 23);
 
 /**
  * The usage in one step.
@@ -1046,7 +1089,7 @@ export type UsageStep = Message<"tss.v1.UsageStep"> & {
  * Use `create(UsageStepSchema)` to create a new message.
  */
 export const UsageStepSchema: GenMessage<UsageStep> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 22);
+  messageDesc(file_tss_v1_billing, 24);
 
 /**
  * The usage and the payments. Each booking counts at the time of its ledger entry, so a refund may be in a later step
@@ -1117,7 +1160,7 @@ export type Usage = Message<"tss.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 23);
+  messageDesc(file_tss_v1_billing, 25);
 
 /**
  * The credit of a project.
@@ -1134,6 +1177,17 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof GetBalanceRequestSchema;
     output: typeof GetBalanceResponseSchema;
+  },
+  /**
+   * Sets the balance below which the project gets an event `balance.low`. A balance that is below it already is told at
+   * once. The same value again changes nothing.
+   *
+   * @generated from rpc tss.v1.Billing.SetLowBalance
+   */
+  setLowBalance: {
+    methodKind: "unary";
+    input: typeof SetLowBalanceRequestSchema;
+    output: typeof SetLowBalanceResponseSchema;
   },
   /**
    * Reads the service's prices.

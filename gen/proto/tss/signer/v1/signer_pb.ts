@@ -21,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/signer/v1/signer.proto.
  */
 export const file_tss_signer_v1_signer: GenFile = /*@__PURE__*/
-  fileDesc("Chp0c3Mvc2lnbmVyL3YxL3NpZ25lci5wcm90bxINdHNzLnNpZ25lci52MSJ4ChBDcmVhdGVLZXlSZXF1ZXN0EjoKBG5hbWUYASABKAlCLLpIKXInMiVeW0EtWmEtejAtOV1bQS1aYS16MC05Ll9AKzotXXswLDEyN30kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAIksKDUdldEtleVJlcXVlc3QSOgoEbmFtZRgBIAEoCUIsukgpcicyJV5bQS1aYS16MC05XVtBLVphLXowLTkuX0ArOi1dezAsMTI3fSQiSwoPTGlzdEtleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJNChBMaXN0S2V5c1Jlc3BvbnNlEiAKBGtleXMYASADKAsyEi50c3Muc2lnbmVyLnYxLktleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki7gIKA0tleRIMCgRuYW1lGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEicKBXN0YXRlGAMgASgOMhgudHNzLnNpZ25lci52MS5LZXkuU3RhdGUSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmR3YWxsZXRfaWQYBSABKAlIAIgBARIXCgpwdWJsaWNfa2V5GAYgASgMSAGIAQESLQoJYWRkcmVzc2VzGAcgAygLMhoudHNzLnNpZ25lci52MS5LZXkuQWRkcmVzcxooCgdBZGRyZXNzEgwKBGtpbmQYASABKAkSDwoHYWRkcmVzcxgCIAEoCSI4CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgwKCGNyZWF0aW5nEAESCgoGYWN0aXZlEAJCDQoLX2R3YWxsZXRfaWRCDQoLX3B1YmxpY19rZXkipAIKC1NpZ25SZXF1ZXN0EjoKBG5hbWUYASABKAlCLLpIKXInMiVeW0EtWmEtejAtOV1bQS1aYS16MC05Ll9AKzotXXswLDEyN30kEigKA3JhdxgCIAEoCzIZLnRzcy5zaWduZXIudjEuUmF3TWVzc2FnZUgAEiEKC2V2bV9tZXNzYWdlGAMgASgMQgq6SAd6BRABGIB9SAASIwoOZXZtX3R5cGVkX2RhdGEYBCABKAlCCbpIBnIEKICABEgAEiUKD2V2bV90cmFuc2FjdGlvbhgFIAEoDEIKukgHegUQARj9f0gAEi4KD2lkZW1wb3RlbmN5X2tleRgKIAEoCUIVukgSchAyDl5bIS1+XXswLDI1NX0kQhAKB3BheWxvYWQSBbpIAggBIp0BCgpSYXdNZXNzYWdlEhsKB21lc3NhZ2UYASABKAxCCrpIB3oFEAEY/X8SQwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1CCrpIB4IBBBABIAASLQoLaGFzaF9zY2hlbWUYAyABKA4yDC50c3MudjEuSGFzaEIKukgHggEEEAEgACJaCgxTaWduUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgMEhcKD3NpZ25fcmVxdWVzdF9pZBgCIAEoCRIeChZzaWduZWRfZXZtX3RyYW5zYWN0aW9uGAMgASgMIksKD1NpZ25NYW55UmVxdWVzdBI4CghyZXF1ZXN0cxgBIAMoCzIaLnRzcy5zaWduZXIudjEuU2lnblJlcXVlc3RCCrpIB5IBBAgBEGQi8QIKEFNpZ25NYW55UmVzcG9uc2USNwoHcmVzdWx0cxgBIAMoCzImLnRzcy5zaWduZXIudjEuU2lnbk1hbnlSZXNwb25zZS5SZXN1bHQafQoGUmVzdWx0Ei0KBnNpZ25lZBgBIAEoCzIbLnRzcy5zaWduZXIudjEuU2lnblJlc3BvbnNlSAASOgoHZmFpbHVyZRgCIAEoCzInLnRzcy5zaWduZXIudjEuU2lnbk1hbnlSZXNwb25zZS5GYWlsdXJlSABCCAoGcmVzdWx0GqQBCgdGYWlsdXJlEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEkcKCG1ldGFkYXRhGAMgAygLMjUudHNzLnNpZ25lci52MS5TaWduTWFueVJlc3BvbnNlLkZhaWx1cmUuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEy4QQKBlNpZ25lchJcCglDcmVhdGVLZXkSHy50c3Muc2lnbmVyLnYxLkNyZWF0ZUtleVJlcXVlc3QaEi50c3Muc2lnbmVyLnYxLktleSIagtPkkwIUOgEqIg8vdjEvc2lnbmVyL2tleXMSXQoGR2V0S2V5EhwudHNzLnNpZ25lci52MS5HZXRLZXlSZXF1ZXN0GhIudHNzLnNpZ25lci52MS5LZXkiIZACAYLT5JMCGBIWL3YxL3NpZ25lci9rZXlzL3tuYW1lfRJnCghMaXN0S2V5cxIeLnRzcy5zaWduZXIudjEuTGlzdEtleXNSZXF1ZXN0Gh8udHNzLnNpZ25lci52MS5MaXN0S2V5c1Jlc3BvbnNlIhqQAgGC0+STAhESDy92MS9zaWduZXIva2V5cxJnCgRTaWduEhoudHNzLnNpZ25lci52MS5TaWduUmVxdWVzdBobLnRzcy5zaWduZXIudjEuU2lnblJlc3BvbnNlIiaC0+STAiA6ASoiGy92MS9zaWduZXIva2V5cy97bmFtZX0vc2lnbhJsCghTaWduTWFueRIeLnRzcy5zaWduZXIudjEuU2lnbk1hbnlSZXF1ZXN0Gh8udHNzLnNpZ25lci52MS5TaWduTWFueVJlc3BvbnNlIh+C0+STAhk6ASoiFC92MS9zaWduZXIvc2lnbi1tYW55EloKDENhbGxFdGhlcmV1bRIULmdvb2dsZS5hcGkuSHR0cEJvZHkaFC5nb29nbGUuYXBpLkh0dHBCb2R5Ih6C0+STAhg6ASoiEy92MS9zaWduZXIvZXRoZXJldW1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_types]);
+  fileDesc("Chp0c3Mvc2lnbmVyL3YxL3NpZ25lci5wcm90bxINdHNzLnNpZ25lci52MSKmAwoQQ3JlYXRlS2V5UmVxdWVzdBLIAQoEbmFtZRgBIAEoCUK5AbpItQG6AbEBCg9zaWduZXIua2V5X25hbWUSZ211c3QgaGF2ZSAxIHRvIDEyOCBsZXR0ZXJzLCBkaWdpdHMsICcuJywgJ18nLCAnQCcsICcrJywgJzonIGFuZCAnLScsIGFuZCBiZWdpbiB3aXRoIGEgbGV0dGVyIG9yIGEgZGlnaXQaNXRoaXMubWF0Y2hlcygnXltBLVphLXowLTldW0EtWmEtejAtOS5fQCs6LV17MCwxMjd9JCcpEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEokBCg51c2VyX3JlZmVyZW5jZRgDIAEoCUJsukhpugFmChVzaWduZXIudXNlcl9yZWZlcmVuY2USLW11c3QgaGF2ZSAxIHRvIDEyOCBwcmludGFibGUgQVNDSUkgY2hhcmFjdGVycxoedGhpcy5tYXRjaGVzKCdeWyAtfl17MSwxMjh9JCcpSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlItoBCg1HZXRLZXlSZXF1ZXN0EsgBCgRuYW1lGAEgASgJQrkBuki1AboBsQEKD3NpZ25lci5rZXlfbmFtZRJnbXVzdCBoYXZlIDEgdG8gMTI4IGxldHRlcnMsIGRpZ2l0cywgJy4nLCAnXycsICdAJywgJysnLCAnOicgYW5kICctJywgYW5kIGJlZ2luIHdpdGggYSBsZXR0ZXIgb3IgYSBkaWdpdBo1dGhpcy5tYXRjaGVzKCdeW0EtWmEtejAtOV1bQS1aYS16MC05Ll9AKzotXXswLDEyN30kJykiSwoPTGlzdEtleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJNChBMaXN0S2V5c1Jlc3BvbnNlEiAKBGtleXMYASADKAsyEi50c3Muc2lnbmVyLnYxLktleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkingMKA0tleRIMCgRuYW1lGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEicKBXN0YXRlGAMgASgOMhgudHNzLnNpZ25lci52MS5LZXkuU3RhdGUSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmR3YWxsZXRfaWQYBSABKAlIAIgBARIXCgpwdWJsaWNfa2V5GAYgASgMSAGIAQESLQoJYWRkcmVzc2VzGAcgAygLMhoudHNzLnNpZ25lci52MS5LZXkuQWRkcmVzcxIbCg51c2VyX3JlZmVyZW5jZRgIIAEoCUgCiAEBGigKB0FkZHJlc3MSDAoEa2luZBgBIAEoCRIPCgdhZGRyZXNzGAIgASgJIjgKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDAoIY3JlYXRpbmcQARIKCgZhY3RpdmUQAkINCgtfZHdhbGxldF9pZEINCgtfcHVibGljX2tleUIRCg9fdXNlcl9yZWZlcmVuY2Ui9gUKC1NpZ25SZXF1ZXN0EsgBCgRuYW1lGAEgASgJQrkBuki1AboBsQEKD3NpZ25lci5rZXlfbmFtZRJnbXVzdCBoYXZlIDEgdG8gMTI4IGxldHRlcnMsIGRpZ2l0cywgJy4nLCAnXycsICdAJywgJysnLCAnOicgYW5kICctJywgYW5kIGJlZ2luIHdpdGggYSBsZXR0ZXIgb3IgYSBkaWdpdBo1dGhpcy5tYXRjaGVzKCdeW0EtWmEtejAtOV1bQS1aYS16MC05Ll9AKzotXXswLDEyN30kJykSKAoDcmF3GAIgASgLMhkudHNzLnNpZ25lci52MS5SYXdNZXNzYWdlSAASIQoLZXZtX21lc3NhZ2UYAyABKAxCCrpIB3oFEAEYgH1IABIjCg5ldm1fdHlwZWRfZGF0YRgEIAEoCUIJukgGcgQogIAESAASJQoPZXZtX3RyYW5zYWN0aW9uGAUgASgMQgq6SAd6BRABGP1/SAASPAoRZXZtX2F1dGhvcml6YXRpb24YBiABKAsyHy50c3Muc2lnbmVyLnYxLkV2bUF1dGhvcml6YXRpb25IABIoChJzb2xhbmFfdHJhbnNhY3Rpb24YByABKAxCCrpIB3oFEAEYgCBIABImCg9zdWlfdHJhbnNhY3Rpb24YCCABKAxCC7pICHoGEAEYgIAISAASIgoLc3VpX21lc3NhZ2UYCSABKAxCC7pICHoGEAEYgIAESAASIwoMYml0Y29pbl9wc2J0GAsgASgMQgu6SAh6BhABGICACEgAEpcBCg9pZGVtcG90ZW5jeV9rZXkYCiABKAlCfrpIe7oBeAoWc2lnbmVyLmlkZW1wb3RlbmN5X2tleRI+bXVzdCBoYXZlIGF0IG1vc3QgMjU1IHZpc2libGUgQVNDSUkgY2hhcmFjdGVycywgd2l0aG91dCBzcGFjZXMaHnRoaXMubWF0Y2hlcygnXlshLX5dezAsMjU1fSQnKUIQCgdwYXlsb2FkEgW6SAIIASKdAQoKUmF3TWVzc2FnZRIbCgdtZXNzYWdlGAEgASgMQgq6SAd6BRABGP1/EkMKE3NpZ25hdHVyZV9hbGdvcml0aG0YAiABKA4yGi50c3MudjEuU2lnbmF0dXJlQWxnb3JpdGhtQgq6SAeCAQQQASAAEi0KC2hhc2hfc2NoZW1lGAMgASgOMgwudHNzLnYxLkhhc2hCCrpIB4IBBBABIAAibQoQRXZtQXV0aG9yaXphdGlvbhIgCghjaGFpbl9pZBgBIAEoBEIOukgLMgkY/////////w8SGAoHYWRkcmVzcxgCIAEoDEIHukgEegJoFBIdCgVub25jZRgDIAEoBEIOukgLMgkY/////////w8izgEKDFNpZ25SZXNwb25zZRIRCglzaWduYXR1cmUYASABKAwSFwoPc2lnbl9yZXF1ZXN0X2lkGAIgASgJEh4KFnNpZ25lZF9ldm1fdHJhbnNhY3Rpb24YAyABKAwSIQoZc2lnbmVkX3NvbGFuYV90cmFuc2FjdGlvbhgEIAEoDBITCgtzaWduZWRfcHNidBgFIAEoDBIbChNiaXRjb2luX3RyYW5zYWN0aW9uGAYgASgMEh0KFXBzYnRfc2lnbl9yZXF1ZXN0X2lkcxgHIAMoCSJsChdTdHJlYW1DcmVhdGVLZXlSZXNwb25zZRIlCgVzdGFnZRgBIAEoCzIULnRzcy5zaWduZXIudjEuU3RhZ2VIABIhCgNrZXkYAiABKAsyEi50c3Muc2lnbmVyLnYxLktleUgAQgcKBWV2ZW50InMKElN0cmVhbVNpZ25SZXNwb25zZRIlCgVzdGFnZRgBIAEoCzIULnRzcy5zaWduZXIudjEuU3RhZ2VIABItCgZzaWduZWQYAiABKAsyGy50c3Muc2lnbmVyLnYxLlNpZ25SZXNwb25zZUgAQgcKBWV2ZW50IjgKBVN0YWdlEgwKBG5hbWUYASABKAkSEgoKZWxhcHNlZF9tcxgCIAEoDRINCgVpbmRleBgDIAEoDSJLCg9TaWduTWFueVJlcXVlc3QSOAoIcmVxdWVzdHMYASADKAsyGi50c3Muc2lnbmVyLnYxLlNpZ25SZXF1ZXN0Qgq6SAeSAQQIARBkIvECChBTaWduTWFueVJlc3BvbnNlEjcKB3Jlc3VsdHMYASADKAsyJi50c3Muc2lnbmVyLnYxLlNpZ25NYW55UmVzcG9uc2UuUmVzdWx0Gn0KBlJlc3VsdBItCgZzaWduZWQYASABKAsyGy50c3Muc2lnbmVyLnYxLlNpZ25SZXNwb25zZUgAEjoKB2ZhaWx1cmUYAiABKAsyJy50c3Muc2lnbmVyLnYxLlNpZ25NYW55UmVzcG9uc2UuRmFpbHVyZUgAQggKBnJlc3VsdBqkAQoHRmFpbHVyZRIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCRJHCghtZXRhZGF0YRgDIAMoCzI1LnRzcy5zaWduZXIudjEuU2lnbk1hbnlSZXNwb25zZS5GYWlsdXJlLk1ldGFkYXRhRW50cnkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBMuAGCgZTaWduZXISXAoJQ3JlYXRlS2V5Eh8udHNzLnNpZ25lci52MS5DcmVhdGVLZXlSZXF1ZXN0GhIudHNzLnNpZ25lci52MS5LZXkiGoLT5JMCFDoBKiIPL3YxL3NpZ25lci9rZXlzEl0KBkdldEtleRIcLnRzcy5zaWduZXIudjEuR2V0S2V5UmVxdWVzdBoSLnRzcy5zaWduZXIudjEuS2V5IiGQAgGC0+STAhgSFi92MS9zaWduZXIva2V5cy97bmFtZX0SZwoITGlzdEtleXMSHi50c3Muc2lnbmVyLnYxLkxpc3RLZXlzUmVxdWVzdBofLnRzcy5zaWduZXIudjEuTGlzdEtleXNSZXNwb25zZSIakAIBgtPkkwIREg8vdjEvc2lnbmVyL2tleXMSZwoEU2lnbhIaLnRzcy5zaWduZXIudjEuU2lnblJlcXVlc3QaGy50c3Muc2lnbmVyLnYxLlNpZ25SZXNwb25zZSImgtPkkwIgOgEqIhsvdjEvc2lnbmVyL2tleXMve25hbWV9L3NpZ24SbAoIU2lnbk1hbnkSHi50c3Muc2lnbmVyLnYxLlNpZ25NYW55UmVxdWVzdBofLnRzcy5zaWduZXIudjEuU2lnbk1hbnlSZXNwb25zZSIfgtPkkwIZOgEqIhQvdjEvc2lnbmVyL3NpZ24tbWFueRJ/Cg9TdHJlYW1DcmVhdGVLZXkSHy50c3Muc2lnbmVyLnYxLkNyZWF0ZUtleVJlcXVlc3QaJi50c3Muc2lnbmVyLnYxLlN0cmVhbUNyZWF0ZUtleVJlc3BvbnNlIiGC0+STAhs6ASoiFi92MS9zaWduZXIva2V5cy9zdHJlYW0wARJ8CgpTdHJlYW1TaWduEhoudHNzLnNpZ25lci52MS5TaWduUmVxdWVzdBohLnRzcy5zaWduZXIudjEuU3RyZWFtU2lnblJlc3BvbnNlIi2C0+STAic6ASoiIi92MS9zaWduZXIva2V5cy97bmFtZX0vc2lnbi9zdHJlYW0wARJaCgxDYWxsRXRoZXJldW0SFC5nb29nbGUuYXBpLkh0dHBCb2R5GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIegtPkkwIYOgEqIhMvdjEvc2lnbmVyL2V0aGVyZXVtYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_types]);
 
 /**
  * Makes a key.
@@ -43,6 +43,14 @@ export type CreateKeyRequest = Message<"tss.signer.v1.CreateKeyRequest"> & {
    * @generated from field: tss.v1.Curve curve = 2;
    */
   curve: Curve;
+
+  /**
+   * The user that the key belongs to for good: the project's own id of them, 1 to 128 printable ASCII characters. Absent
+   * means no user. It must be the existing one's if there is a key of this name.
+   *
+   * @generated from field: optional string user_reference = 3;
+   */
+  userReference?: string | undefined;
 };
 
 /**
@@ -184,6 +192,13 @@ export type Key = Message<"tss.signer.v1.Key"> & {
    * @generated from field: repeated tss.signer.v1.Key.Address addresses = 7;
    */
   addresses: Key_Address[];
+
+  /**
+   * The user that the key belongs to; absent for none.
+   *
+   * @generated from field: optional string user_reference = 8;
+   */
+  userReference?: string | undefined;
 };
 
 /**
@@ -314,6 +329,50 @@ export type SignRequest = Message<"tss.signer.v1.SignRequest"> & {
      */
     value: Uint8Array;
     case: "evmTransaction";
+  } | {
+    /**
+     * An authorization of Ethereum (EIP-7702): the account delegates its code to a contract. Needs a key on SECP256K1.
+     *
+     * @generated from field: tss.signer.v1.EvmAuthorization evm_authorization = 6;
+     */
+    value: EvmAuthorization;
+    case: "evmAuthorization";
+  } | {
+    /**
+     * A serialized transaction of Solana that asks for a signature of the key. Signatures of others stay in it. Needs a
+     * key on ED25519.
+     *
+     * @generated from field: bytes solana_transaction = 7;
+     */
+    value: Uint8Array;
+    case: "solanaTransaction";
+  } | {
+    /**
+     * A transaction of Sui, as the BCS of its `TransactionData`. The key is the sender or the gas owner. Needs a key on
+     * ED25519, SECP256K1 or SECP256R1.
+     *
+     * @generated from field: bytes sui_transaction = 8;
+     */
+    value: Uint8Array;
+    case: "suiTransaction";
+  } | {
+    /**
+     * A personal message of Sui. Needs a key on ED25519, SECP256K1 or SECP256R1.
+     *
+     * @generated from field: bytes sui_message = 9;
+     */
+    value: Uint8Array;
+    case: "suiMessage";
+  } | {
+    /**
+     * A PSBT of version 0 or 2, with up to 100 unsigned inputs of the key: P2WPKH, also inside P2SH, P2PKH, and P2TR whose
+     * output key is the key's own without a tweak. Each input is one signature and one charge, with the idempotency key
+     * and `/` and the input's index. Sighash types other than the default and ALL are refused. Needs a key on SECP256K1.
+     *
+     * @generated from field: bytes bitcoin_psbt = 11;
+     */
+    value: Uint8Array;
+    case: "bitcoinPsbt";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -369,6 +428,41 @@ export const RawMessageSchema: GenMessage<RawMessage> = /*@__PURE__*/
   messageDesc(file_tss_signer_v1_signer, 6);
 
 /**
+ * An authorization of Ethereum (EIP-7702).
+ *
+ * @generated from message tss.signer.v1.EvmAuthorization
+ */
+export type EvmAuthorization = Message<"tss.signer.v1.EvmAuthorization"> & {
+  /**
+   * The chain; 0 means every chain.
+   *
+   * @generated from field: uint64 chain_id = 1;
+   */
+  chainId: bigint;
+
+  /**
+   * The address of the contract, 20 bytes. 20 zero bytes end the delegation.
+   *
+   * @generated from field: bytes address = 2;
+   */
+  address: Uint8Array;
+
+  /**
+   * The nonce of the account at the time of use.
+   *
+   * @generated from field: uint64 nonce = 3;
+   */
+  nonce: bigint;
+};
+
+/**
+ * Describes the message tss.signer.v1.EvmAuthorization.
+ * Use `create(EvmAuthorizationSchema)` to create a new message.
+ */
+export const EvmAuthorizationSchema: GenMessage<EvmAuthorization> = /*@__PURE__*/
+  messageDesc(file_tss_signer_v1_signer, 7);
+
+/**
  * A verified signature.
  *
  * @generated from message tss.signer.v1.SignResponse
@@ -376,15 +470,17 @@ export const RawMessageSchema: GenMessage<RawMessage> = /*@__PURE__*/
 export type SignResponse = Message<"tss.signer.v1.SignResponse"> & {
   /**
    * Of a raw message as in `tss.v1.SignRequest`: ECDSA has 65 bytes r, s, v with low s and the recovery id v, others have
-   * 64 bytes. Of a message or typed data of Ethereum: 65 bytes r, s, v with v 27 or 28. Of a transaction: 65 bytes r, s, v
-   * with the parity v.
+   * 64 bytes. Of a message or typed data of Ethereum: 65 bytes r, s, v with v 27 or 28. Of a transaction or an
+   * authorization of Ethereum: 65 bytes r, s, v with the parity v. Of a transaction of Solana: 64 bytes. Of a transaction
+   * or message of Sui: Sui's serialized signature, which is the scheme's flag, 64 bytes and the public key. Empty for a
+   * PSBT.
    *
    * @generated from field: bytes signature = 1;
    */
   signature: Uint8Array;
 
   /**
-   * The service's sign request.
+   * The service's sign request. Of a PSBT, that of the first signed input.
    *
    * @generated from field: string sign_request_id = 2;
    */
@@ -396,6 +492,34 @@ export type SignResponse = Message<"tss.signer.v1.SignResponse"> & {
    * @generated from field: bytes signed_evm_transaction = 3;
    */
   signedEvmTransaction: Uint8Array;
+
+  /**
+   * The serialized transaction of Solana with the signature in it.
+   *
+   * @generated from field: bytes signed_solana_transaction = 4;
+   */
+  signedSolanaTransaction: Uint8Array;
+
+  /**
+   * The PSBT with the signatures of this key, not finalized.
+   *
+   * @generated from field: bytes signed_psbt = 5;
+   */
+  signedPsbt: Uint8Array;
+
+  /**
+   * The final transaction of Bitcoin, serialized; empty if the PSBT lacks signatures of others.
+   *
+   * @generated from field: bytes bitcoin_transaction = 6;
+   */
+  bitcoinTransaction: Uint8Array;
+
+  /**
+   * Of a PSBT: the service's sign requests, in the order of the signed inputs.
+   *
+   * @generated from field: repeated string psbt_sign_request_ids = 7;
+   */
+  psbtSignRequestIds: string[];
 };
 
 /**
@@ -403,7 +527,119 @@ export type SignResponse = Message<"tss.signer.v1.SignResponse"> & {
  * Use `create(SignResponseSchema)` to create a new message.
  */
 export const SignResponseSchema: GenMessage<SignResponse> = /*@__PURE__*/
-  messageDesc(file_tss_signer_v1_signer, 7);
+  messageDesc(file_tss_signer_v1_signer, 8);
+
+/**
+ * A stage, or the key.
+ *
+ * @generated from message tss.signer.v1.StreamCreateKeyResponse
+ */
+export type StreamCreateKeyResponse = Message<"tss.signer.v1.StreamCreateKeyResponse"> & {
+  /**
+   * One of them is set.
+   *
+   * @generated from oneof tss.signer.v1.StreamCreateKeyResponse.event
+   */
+  event: {
+    /**
+     * A stage that begins.
+     *
+     * @generated from field: tss.signer.v1.Stage stage = 1;
+     */
+    value: Stage;
+    case: "stage";
+  } | {
+    /**
+     * The key, which can sign. The stream ends after it.
+     *
+     * @generated from field: tss.signer.v1.Key key = 2;
+     */
+    value: Key;
+    case: "key";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tss.signer.v1.StreamCreateKeyResponse.
+ * Use `create(StreamCreateKeyResponseSchema)` to create a new message.
+ */
+export const StreamCreateKeyResponseSchema: GenMessage<StreamCreateKeyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_signer_v1_signer, 9);
+
+/**
+ * A stage, or the signature.
+ *
+ * @generated from message tss.signer.v1.StreamSignResponse
+ */
+export type StreamSignResponse = Message<"tss.signer.v1.StreamSignResponse"> & {
+  /**
+   * One of them is set.
+   *
+   * @generated from oneof tss.signer.v1.StreamSignResponse.event
+   */
+  event: {
+    /**
+     * A stage that begins.
+     *
+     * @generated from field: tss.signer.v1.Stage stage = 1;
+     */
+    value: Stage;
+    case: "stage";
+  } | {
+    /**
+     * The signature. The stream ends after it.
+     *
+     * @generated from field: tss.signer.v1.SignResponse signed = 2;
+     */
+    value: SignResponse;
+    case: "signed";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tss.signer.v1.StreamSignResponse.
+ * Use `create(StreamSignResponseSchema)` to create a new message.
+ */
+export const StreamSignResponseSchema: GenMessage<StreamSignResponse> = /*@__PURE__*/
+  messageDesc(file_tss_signer_v1_signer, 10);
+
+/**
+ * A stage of the work for a call.
+ *
+ * @generated from message tss.signer.v1.Stage
+ */
+export type Stage = Message<"tss.signer.v1.Stage"> & {
+  /**
+   * The name. Of a signature, in their order: `dwallet`, `parameters` and `share` open the key, `reserve`, `compute`,
+   * `submit`, `queued` at the service, `submitted` to the network, and `verify`. Some may be absent. Of a key:
+   * `network`, `parameters`, `keys`, `register`, `prepare`, `create`, `dkg`, `accept` and `activate`. More may follow in
+   * later versions.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The milliseconds since the start of the signature or of the key.
+   *
+   * @generated from field: uint32 elapsed_ms = 2;
+   */
+  elapsedMs: number;
+
+  /**
+   * The position of the signature among those of a PSBT, from 0.
+   *
+   * @generated from field: uint32 index = 3;
+   */
+  index: number;
+};
+
+/**
+ * Describes the message tss.signer.v1.Stage.
+ * Use `create(StageSchema)` to create a new message.
+ */
+export const StageSchema: GenMessage<Stage> = /*@__PURE__*/
+  messageDesc(file_tss_signer_v1_signer, 11);
 
 /**
  * Signs several times.
@@ -424,7 +660,7 @@ export type SignManyRequest = Message<"tss.signer.v1.SignManyRequest"> & {
  * Use `create(SignManyRequestSchema)` to create a new message.
  */
 export const SignManyRequestSchema: GenMessage<SignManyRequest> = /*@__PURE__*/
-  messageDesc(file_tss_signer_v1_signer, 8);
+  messageDesc(file_tss_signer_v1_signer, 12);
 
 /**
  * The results of several requests.
@@ -445,7 +681,7 @@ export type SignManyResponse = Message<"tss.signer.v1.SignManyResponse"> & {
  * Use `create(SignManyResponseSchema)` to create a new message.
  */
 export const SignManyResponseSchema: GenMessage<SignManyResponse> = /*@__PURE__*/
-  messageDesc(file_tss_signer_v1_signer, 9);
+  messageDesc(file_tss_signer_v1_signer, 13);
 
 /**
  * One result.
@@ -482,7 +718,7 @@ export type SignManyResponse_Result = Message<"tss.signer.v1.SignManyResponse.Re
  * Use `create(SignManyResponse_ResultSchema)` to create a new message.
  */
 export const SignManyResponse_ResultSchema: GenMessage<SignManyResponse_Result> = /*@__PURE__*/
-  messageDesc(file_tss_signer_v1_signer, 9, 0);
+  messageDesc(file_tss_signer_v1_signer, 13, 0);
 
 /**
  * Why a request has no signature.
@@ -517,7 +753,7 @@ export type SignManyResponse_Failure = Message<"tss.signer.v1.SignManyResponse.F
  * Use `create(SignManyResponse_FailureSchema)` to create a new message.
  */
 export const SignManyResponse_FailureSchema: GenMessage<SignManyResponse_Failure> = /*@__PURE__*/
-  messageDesc(file_tss_signer_v1_signer, 9, 1);
+  messageDesc(file_tss_signer_v1_signer, 13, 1);
 
 /**
  * Makes keys, and signs with them. The key's seed never leaves the signer.
@@ -579,10 +815,32 @@ export const Signer: GenService<{
     output: typeof SignManyResponseSchema;
   },
   /**
+   * CreateKey with its stages as they begin. The last message is the key.
+   *
+   * @generated from rpc tss.signer.v1.Signer.StreamCreateKey
+   */
+  streamCreateKey: {
+    methodKind: "server_streaming";
+    input: typeof CreateKeyRequestSchema;
+    output: typeof StreamCreateKeyResponseSchema;
+  },
+  /**
+   * Sign with its stages as they begin. The last message is the signature. If the call ends earlier, repeat it with the
+   * same idempotency key.
+   *
+   * @generated from rpc tss.signer.v1.Signer.StreamSign
+   */
+  streamSign: {
+    methodKind: "server_streaming";
+    input: typeof SignRequestSchema;
+    output: typeof StreamSignResponseSchema;
+  },
+  /**
    * Ethereum's JSON-RPC, for libraries that expect a node with accounts: the request and the reply are JSON-RPC 2.0, one
    * call or a batch of up to 20. `eth_accounts`, `eth_chainId`, `personal_sign`, `eth_signTypedData_v4`,
-   * `eth_signTransaction` and `eth_sendTransaction` use the keys on SECP256K1, `eth_sign` is refused, and the configured
-   * node answers the other methods of `eth`, `net` and `web3`. UNIMPLEMENTED unless the signer has a chain id.
+   * `eth_signTransaction`, `eth_sendTransaction` and Clef's `account_*` use the keys on SECP256K1, `eth_sign` is refused,
+   * and the configured node answers the other methods of `eth`, `net` and `web3`. UNIMPLEMENTED unless the signer has a
+   * chain id.
    *
    * @generated from rpc tss.signer.v1.Signer.CallEthereum
    */
