@@ -83,6 +83,7 @@ const ELSEWHERE: readonly (readonly [hint: RegExp, test: string, runs: RegExp])[
   [/^webhook deliveries$/, "test/component/cli/webhook-commands.test.ts", /done\("deliveries", /],
   [/^receipt get /, "test/flow/try.test.ts", /"receipt", "get"/],
   [/^receipt verify$/, "test/flow/try.test.ts", /"receipt", "verify"/],
+  [/^signer mcp$/, "test/flow/signer.test.ts", /"signer",\s+"mcp",/],
   [
     /^signer (?:create|backup --out <file>)$/,
     "test/component/cli/signer-commands.test.ts",
