@@ -88,7 +88,8 @@ export function createMcpTools({ signer, policy, ledger, log }: McpToolsOptions)
       } catch (error) {
         const failure = showFailure(error);
         log.info({ ...audited, ...keyOf, outcome: failure.reason }, "a tool has failed");
-        if (failure.reason === "INTERNAL") log.error({ cause: error }, "a tool has failed unexpectedly");
+        if (failure.reason === "INTERNAL" || failure.reason === "SIGNER_UNAVAILABLE")
+          log.error({ cause: error }, "a tool has failed unexpectedly");
         return { isError: true, value: { note: UNTRUSTED_NOTE, ...failure } };
       }
     },
