@@ -8,10 +8,7 @@ export async function connectMcp(tools: McpTools, version: string, transport: Tr
   const instructions =
     "Reads the keys of a threshold signer, explains payloads, and has allowed ones signed. Explain a payload to the " +
     "user before you request its signature.";
-  const mcp = new McpServer(
-    { name: "tss-signer", version },
-    { capabilities: { tools: { listChanged: false } }, instructions },
-  );
+  const mcp = new McpServer({ name: "tss-signer", version }, { capabilities: { tools: {} }, instructions });
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.list.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
   }));
