@@ -19,6 +19,7 @@ import type { ArrivingCall, Callers } from "./access/callers.ts";
 import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import { openEthereumNode } from "./ethereum/ethereum-node.ts";
 import { serveEthereumSocket } from "./ethereum/serve-socket.ts";
+import { startExitDrill } from "./exit-drill.ts";
 import { createKeys, type Keys } from "./keys.ts";
 import { mapSignerErrors } from "./map-errors.ts";
 import type { SeedSource } from "./seed-source.ts";
@@ -54,6 +55,8 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
   lifecycle.onStop("metrics", () => metrics.close());
   const ended = metrics.counter("signer_signatures_total", "Ended signatures by outcome.", ["outcome"]);
   metrics.gauge("signer_keys", "Keys in the store.", [], (gauge) => gauge.set(store.list().length));
+  if (options.exitDrillMs)
+    startExitDrill({ list: keys.list, client, log, metrics, everyMs: options.exitDrillMs }, lifecycle);
   const signing = createSigning({
     keys,
     client,
@@ -153,6 +156,8 @@ export interface SignerOptions {
         readonly socketPath?: string | undefined;
       }
     | undefined;
+  /** The time between two rehearsals of the exit of a key. Default: none. */
+  readonly exitDrillMs?: number | undefined;
   readonly log: Log;
   readonly lifecycle: Lifecycle;
   /** Default 10,000. */

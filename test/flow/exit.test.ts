@@ -1,8 +1,10 @@
 /** A user leaves with their dWallet, with and without the service, and signs with Ika alone; real cryptography. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import {
   Curve,
   Hash,
@@ -22,11 +24,15 @@ import {
 } from "../../src/client/sdk/index.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
+import type { BackgroundLoop } from "../../src/service/platform/lifecycle/background-loop.ts";
+import { createMetrics } from "../../src/service/platform/telemetry/metrics.ts";
+import { createExitDrill } from "../../src/signer/exit-drill.ts";
 import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { ownerOf } from "../support/database/exits.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
@@ -38,6 +44,7 @@ let localnet: Localnet;
 let service: ServiceProcess;
 let client: TssClient;
 const made: OnboardResult[] = [];
+let drill: BackgroundLoop | undefined;
 
 beforeAll(async () => {
   localnet = await startLocalnet({ dataDirectory: path.join(folder, "localnet") });
@@ -102,7 +109,72 @@ async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: Onb
   });
 }
 
+/** A proxy of a fullnode that keeps every request body. */
+async function startRecorder(target: string) {
+  const bodies: Buffer[] = [];
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await buffer(request);
+    bodies.push(body);
+    const headers = { "content-type": request.headers["content-type"] ?? "" };
+    const reply = await fetch(new URL(request.url ?? "", target), { method: "POST", headers, body });
+    response.writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "" });
+    response.end(Buffer.from(await reply.arrayBuffer()));
+  };
+  const server = createServer((request, response) => void pass(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return { url: `http://127.0.0.1:${port}`, bodies, close };
+}
+
+/** The contents of all files below a folder: the service's database with its write-ahead log, and the localnet. */
+function filesBelow(root: string): Buffer {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name))));
+}
+
 describe("a user who leaves", { timeout: 180_000 }, () => {
+  it("is told each day that they can, and nothing that could be submitted reaches a fullnode or the service", async () => {
+    const seed = seeds[0]!;
+    const { id: dwalletId } = made[0]!.dwallet;
+    const recorder = await startRecorder(localnet.url);
+    const { baseUrl, apiKey } = service.access;
+    const { treasuryId } = localnet.treasury;
+    const drilling = createClient({
+      ...{ baseUrl, apiKey, network: "localnet", fullnodeUrl: recorder.url, treasuryId },
+    });
+    const progress = {
+      kind: "active",
+      dwallet: { dwalletId, publicKeyHex: "", sessionDigestHex: "" },
+    } as const;
+    const key = { name: "alice", curve: "ED25519", seed, createTimeMs: 0, progress } as const;
+    const metrics = createMetrics();
+    const line = await new Promise<object>((resolve) => {
+      const log = { ...silentLog, info: resolve, error: resolve, warn: resolve };
+      drill = createExitDrill({ list: () => [key], client: drilling, log, metrics, everyMs: 86_400_000 });
+      drill.start();
+    });
+    await drill?.stop();
+    metrics.close();
+    expect(line).toMatchObject({ audit: "exit-drill", keyName: "alice", dwalletId, outcome: "could_leave" });
+    // Ed25519 is deterministic: the same wish has the signature that the drill made.
+    const { owner: recipient } = await client.rehearseLeave({ seed, dwalletId });
+    const wish = { seed, dwalletId, recipient, validForEpochs: 0 };
+    const { signature, publicKey } = await client.signLeave(wish);
+    const raw = Buffer.from(signature, "hex");
+    expect(raw).toHaveLength(64);
+    await recorder.close();
+    const sent = Buffer.concat(recorder.bodies);
+    const stored = filesBelow(folder);
+    const logged = service.log.join("\n");
+    expect([sent.includes(Buffer.from(publicKey, "hex")), stored.includes(dwalletId)]).toEqual([true, true]);
+    for (const form of [raw, Buffer.from(signature), Buffer.from(raw.toString("base64"))])
+      for (const place of [sent, stored, Buffer.from(logged)]) expect(place.includes(form)).toBe(false);
+  });
+
   it("through the service signs with Ika alone, and a repeat of the exit returns the same result", async () => {
     const [seed, dwallet, owner] = [seeds[0]!, made[0]!, await funded()];
     const dwalletId = dwallet.dwallet.id;

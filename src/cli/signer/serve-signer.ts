@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { pino } from "pino";
 import { loadClientConfig, loadSignerConfig } from "../../service/config/config.ts";
 import type { SignerConfig } from "../../service/config/signer.ts";
+import { HOUR_MS } from "../../service/platform/lifecycle/clock.ts";
 import { Lifecycle } from "../../service/platform/lifecycle/lifecycle.ts";
 import { runUntilSignal } from "../../service/platform/lifecycle/run-until-signal.ts";
 import { createLogger, type Log } from "../../service/platform/telemetry/logger.ts";
@@ -54,12 +55,13 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   });
   lifecycle.onStop("parts of the store", () => parts.close());
   try {
-    const { accessFile, socketPath, ethereum } = config;
+    const { accessFile, socketPath, ethereum, exitDrillHours } = config;
     const callers = accessFile === undefined ? anyoneWith(token) : watchCallers(accessFile, log, lifecycle);
     const store = await openStore(config.store, config.seal, parts);
     const addresses = await startSigner({
       seeds: masterSeed && masterSeeds(masterSeed),
       ...{ store, service, callers, token, socketPath, port, ethereum, log, lifecycle },
+      exitDrillMs: exitDrillHours * HOUR_MS,
       isSocketGuarded: accessFile !== undefined,
     });
     const names = callers.names().filter((name) => name !== "");

@@ -110,6 +110,11 @@ export const SIGNER_VARIABLES = [
     default: "100000000000000000",
     description: "The most that a transaction may pay for gas if the node chooses gas or fees",
   },
+  {
+    name: "SIGNER_EXIT_DRILL_HOURS",
+    default: "24",
+    description: "How often the signer rehearses the exit of each key; 0 for never",
+  },
   { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
   { name: "DATA_DIR", default: ".data", description: "The folder of the quick start" },
 ] as const satisfies readonly ConfigVariable[];

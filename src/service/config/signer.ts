@@ -28,6 +28,7 @@ export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {
       ? read.required("SIGNER_TREASURY_ID", OBJECT_ID, "0x and 64 hex digits")
       : undefined,
     ethereum: readEthereum(read),
+    exitDrillHours: read.integer("SIGNER_EXIT_DRILL_HOURS", 0, 8_760),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
   };
   if (config.socketPath === undefined && config.port === undefined)
@@ -78,6 +79,8 @@ export interface SignerConfig extends SignerStoreConfig {
         readonly socketPath: string | undefined;
       }
     | undefined;
+  /** 0 for no rehearsals of exits. */
+  readonly exitDrillHours: number;
   readonly logLevel: string;
 }
 

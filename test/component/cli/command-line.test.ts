@@ -28,7 +28,7 @@ const OPTIONS = {
 /** Commands that use neither a database nor a service. */
 const ALONE = [
   ...["serve", "localnet", "localnet faucet", "demo", "config", "version", "recover"],
-  ...["signer create", "signer serve", "signer mcp", "signer backup", "signer restore"],
+  ...["signer create", "signer serve", "signer mcp", "signer backup", "signer restore", "watchtower"],
 ];
 // Help loads the modules of every command.
 beforeAll(() => runCli(["help"]), 60_000);

@@ -1,0 +1,111 @@
+import { type TssClient, TssError } from "../client/sdk/index.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../service/platform/lifecycle/background-loop.ts";
+import { type Clock, systemClock } from "../service/platform/lifecycle/clock.ts";
+import type { Lifecycle } from "../service/platform/lifecycle/lifecycle.ts";
+import type { Log } from "../service/platform/telemetry/logger.ts";
+import type { Metrics } from "../service/platform/telemetry/metrics.ts";
+import type { StoredKey } from "./store/key-store.ts";
+
+/**
+ * Creates the loop that rehearses the exit of each key on a schedule: it shows that the owner could leave the service
+ * today. One key is rehearsed at a time, with a pause after each, so that the keys spread over the day. Nothing that
+ * somebody could submit leaves the process: see `rehearseLeave` of the SDK. Nothing is stored, so a restart begins again.
+ */
+export function createExitDrill(options: ExitDrillOptions): BackgroundLoop {
+  const { list, client, log, metrics, everyMs, clock = systemClock, paceMs = PACE_MS } = options;
+  const startedMs = clock.now();
+  /** By the names of the keys that the signer has. */
+  const last = new Map<string, LastDrill>();
+  const total = metrics.counter("signer_exit_drill_total", "Rehearsed exits by outcome.", ["outcome"]);
+  for (const outcome of OUTCOMES) total.inc({ outcome }, 0);
+  metrics.gauge(
+    "signer_exit_drill_oldest_seconds",
+    "Since when a key was not shown to be able to leave: the longest time of all keys that have not left.",
+    [],
+    (gauge) => gauge.set(Math.max(0, ...activeKeys().map(({ name }) => unshownMs(name))) / 1_000),
+  );
+
+  const activeKeys = () =>
+    list().filter(({ name, progress }) => progress.kind === "active" && last.get(name)?.outcome !== "left");
+  const unshownMs = (name: string) => clock.now() - (last.get(name)?.shownMs ?? startedMs);
+
+  return createBackgroundLoop({
+    ...{ name: "exit drill", intervalMs: paceMs, clock, log },
+    async pass(signal) {
+      const due = activeKeys().find(({ name }) => clock.now() >= (last.get(name)?.nextMs ?? 0));
+      if (due === undefined) return false;
+      const outcome = await drill(due, signal);
+      if (signal.aborted) return false;
+      total.inc({ outcome });
+      const now = clock.now();
+      const shownMs = outcome === "could_leave" ? now : last.get(due.name)?.shownMs;
+      const waitMs = outcome === "unknown" ? Math.min(RETRY_MS, everyMs) : everyMs;
+      last.set(due.name, { outcome, shownMs, nextMs: now + waitMs });
+      return false;
+    },
+  });
+
+  async function drill({ name, seed, progress }: StoredKey, signal: AbortSignal): Promise<Outcome> {
+    const dwalletId = progress.kind === "active" ? progress.dwallet.dwalletId : "";
+    const fields = { audit: "exit-drill", keyName: name, dwalletId };
+    try {
+      const { checkedAt, epoch, treasuryId } = await client.rehearseLeave({ seed, dwalletId }, { signal });
+      const shown = { checkedAt: checkedAt.toISOString(), epoch, treasuryId };
+      log.info({ ...fields, ...shown, outcome: "could_leave" }, "the owner could leave today");
+      return "could_leave";
+    } catch (cause) {
+      if (signal.aborted) return "unknown";
+      const reason = cause instanceof TssError ? cause.reason : "INTERNAL";
+      const outcome = reason === "DWALLET_LEFT" ? "left" : UNKNOWN.has(reason) ? "unknown" : "refused";
+      const line = { ...fields, outcome, reason };
+      if (outcome === "left") log.info(line, "the dWallet has left the service");
+      else if (outcome === "unknown") log.warn(line, "the exit could not be rehearsed");
+      else log.error(line, "the owner could not leave today");
+      return outcome;
+    }
+  }
+}
+
+/** Starts the loop of {@link createExitDrill} until the lifecycle stops. */
+export function startExitDrill(options: ExitDrillOptions, lifecycle: Lifecycle): void {
+  const loop = createExitDrill(options);
+  lifecycle.onStop("exit drill", () => loop.stop());
+  loop.start();
+}
+
+/** Options of {@link createExitDrill}. */
+export interface ExitDrillOptions {
+  list(): readonly StoredKey[];
+  readonly client: Pick<TssClient, "rehearseLeave">;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "counter" | "gauge">;
+  /** The time between two rehearsals of a key. */
+  readonly everyMs: number;
+  readonly clock?: Clock;
+  /** The pause after each rehearsal. Default 5 s: 10,000 keys are done in 14 hours. */
+  readonly paceMs?: number;
+}
+
+const OUTCOMES = ["could_leave", "refused", "unknown", "left"] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+interface LastDrill {
+  readonly outcome: Outcome;
+  /** When the owner was last shown to be able to leave; undefined for never. */
+  readonly shownMs: number | undefined;
+  readonly nextMs: number;
+}
+
+const PACE_MS = 5_000;
+const RETRY_MS = 600_000;
+/** Reasons that say nothing about the exit: somebody did not answer. */
+const UNKNOWN: ReadonlySet<string> = new Set([
+  ...[
+    "CHAIN_UNAVAILABLE",
+    "FULLNODES_DISAGREE",
+    "UNREACHABLE",
+    "TIMEOUT",
+    "DEADLINE_EXCEEDED",
+    "UNAVAILABLE",
+  ],
+]);

@@ -1,0 +1,98 @@
+/** When the signer rehearses the exits of its keys, and what it tells of each. */
+import { expect, it } from "vitest";
+import { TssError } from "../../../src/client/sdk/index.ts";
+import { createMetrics } from "../../../src/service/platform/telemetry/metrics.ts";
+import { createExitDrill } from "../../../src/signer/exit-drill.ts";
+import type { StoredKey } from "../../../src/signer/store/key-store.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const DAY_MS = 86_400_000;
+const PACE_MS = 5_000;
+
+const keyOf = (name: string, isActive = true): StoredKey => ({
+  ...{ name, curve: "ED25519", seed: new Uint8Array(32), createTimeMs: 0 },
+  progress: isActive
+    ? { kind: "active", dwallet: { dwalletId: `0x${name}`, publicKeyHex: "", sessionDigestHex: "" } }
+    : { kind: "creating" },
+});
+
+/** A drill whose client refuses with the reason of each dWallet; none: the owner could leave. */
+function drillOf(keys: readonly StoredKey[], reasons: Record<string, string> = {}) {
+  const clock = createManualClock();
+  const metrics = createMetrics();
+  const lines: Record<string, unknown>[] = [];
+  const write = (fields: object) => void lines.push(fields as Record<string, unknown>);
+  const asked: string[] = [];
+  const client = {
+    async rehearseLeave({ dwalletId }: { readonly dwalletId: string }) {
+      asked.push(dwalletId);
+      const reason = reasons[dwalletId];
+      if (reason !== undefined) throw new TssError(reason as "CHAIN_UNAVAILABLE", "no");
+      return { dwalletId, treasuryId: "0xt", owner: "0xo", epoch: "7", checkedAt: new Date(0) };
+    },
+  };
+  const log = { debug: write, info: write, warn: write, error: write };
+  const loop = createExitDrill({
+    ...{ list: () => keys, client, log, metrics, clock, everyMs: DAY_MS, paceMs: PACE_MS },
+  });
+  /** Lets the loop make some passes, each a pause after the one before. */
+  const passes = async (count: number) => {
+    for (let pass = 0; pass < count; pass++) {
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      clock.advance(PACE_MS);
+    }
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  const figure = async (name: string) =>
+    Number(new RegExp(`^service_${name} (\\S+)$`, "m").exec((await metrics.render(undefined)).body)?.[1]);
+  return { loop, clock, asked, lines, passes, figure };
+}
+
+it("rehearses each active key once a day, one after the other", async () => {
+  const { loop, clock, asked, lines, passes, figure } = drillOf([keyOf("a"), keyOf("b"), keyOf("c", false)]);
+  loop.start();
+  await passes(0);
+  expect(asked).toEqual(["0xa"]);
+  await passes(4);
+  expect(asked).toEqual(["0xa", "0xb"]);
+  expect(lines[0]).toEqual({
+    ...{ audit: "exit-drill", keyName: "a", dwalletId: "0xa", outcome: "could_leave" },
+    ...{ checkedAt: "1970-01-01T00:00:00.000Z", epoch: "7", treasuryId: "0xt" },
+  });
+  expect(await figure("signer_exit_drill_oldest_seconds")).toBe(20);
+  clock.advance(DAY_MS - 6 * PACE_MS);
+  await passes(6);
+  expect(asked).toEqual(["0xa", "0xb", "0xa", "0xb"]);
+  await loop.stop();
+});
+
+it.each([
+  ["AUTHORIZATION_REFUSED", "refused", 0],
+  ["TREASURY_MISMATCH", "refused", 0],
+  ["CHAIN_UNAVAILABLE", "unknown", 1],
+])(
+  "tells of %s as %s, and tries again in ten minutes only if nobody knows",
+  async (reason, outcome, again) => {
+    const { loop, clock, asked, lines, passes, figure } = drillOf([keyOf("a")], { "0xa": reason });
+    loop.start();
+    await passes(1);
+    expect(lines).toMatchObject([{ outcome, reason, keyName: "a" }]);
+    clock.advance(600_000);
+    await passes(2);
+    expect(asked).toHaveLength(1 + again);
+    // It was never shown that the owner could leave.
+    expect(await figure("signer_exit_drill_oldest_seconds")).toBeGreaterThan(600);
+    await loop.stop();
+  },
+);
+
+it("does not rehearse the exit of a dWallet that has left, nor count it", async () => {
+  const { loop, clock, asked, passes, figure } = drillOf([keyOf("a")], { "0xa": "DWALLET_LEFT" });
+  loop.start();
+  await passes(1);
+  clock.advance(3 * DAY_MS);
+  await passes(2);
+  expect(asked).toHaveLength(1);
+  expect(await figure("signer_exit_drill_oldest_seconds")).toBe(0);
+  await loop.stop();
+});
