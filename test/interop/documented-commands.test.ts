@@ -60,6 +60,8 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "it installs the packages",
   "npm install --global threshold-signing-service": "it takes the published package",
   "tss signer mcp": "it speaks to an agent: test/flow/signer.test.ts",
+  'tss watchtower --network testnet --fullnodes fullnodes.txt --dwallets dwallets.txt --treasury "$TREASURY_ID" --log signer.log --webhook https://alerts.example/tss --secret-file watchtower-secret --metrics-port 9465':
+    "it calls public fullnodes, and runs until it is stopped: test/flow/watchtower.test.ts",
   "tss signer create": "it asks for a passphrase: test/component/cli/signer-commands.test.ts",
   "tss coin-price confirm IKA --price 0.031": "no price waits here: test/race/price-bounds.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",

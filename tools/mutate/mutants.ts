@@ -24,6 +24,7 @@ import { SIGN_MUTANTS } from "./sign-mutants.ts";
 import { SIGNER_MUTANTS } from "./signer-mutants.ts";
 import { TREASURY_MUTANTS } from "./treasury-mutants.ts";
 import { USER_MUTANTS } from "./user-mutants.ts";
+import { WATCHTOWER_MUTANTS } from "./watchtower-mutants.ts";
 
 /** Lines that decide about money, keys or trust, each changed for the worse. */
 export const MUTANTS: readonly Mutant[] = [
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLASS_GROUP_MUTANTS,
   ...CRYPTO_MUTANTS,
   ...EVENT_MUTANTS,
+  ...WATCHTOWER_MUTANTS,
   ...KEY_OUTPUT_MUTANTS,
   ...HALF_MUTANTS,
   ...IDENTITY_MUTANTS,
