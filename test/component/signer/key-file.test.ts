@@ -51,6 +51,16 @@ describe("a key file", () => {
     expect(found).toEqual([{ ...copies[1], progress: { kind: "active", dwallet } }, copies[0], copies[2]]);
   });
 
+  it("of the first release opens", async () => {
+    const written =
+      "VFNTS0VZUzEEUkR6OlZW35Pyns4SnWF7FNLh4Y9m5jyeHXY7jIiI+PZksKkjjNCyP4yosrPLe3vGd5K7W/sNrFv/tFX4U2ts" +
+      "gFn4HlGEL4q4+RSM2cg/m5hXo60+NL0ZZj6QqIY5xDFCEy98VHoAJiS209dTx0Xhf5eRJd7FBgXogaCDLsjn2lEKicXj3kJW" +
+      "IS0Ox0PUnA7/S+PB56bjjAO92lpthoYYQlez+zeesTlHRLqs6AW4KQo7D9Biby0a54hGSj+G4H+wIr8N2UPdb9e9W5rJwPJR" +
+      "lyL7Y05IqZ6Am7a5mrdF8ytOLtwVkqi/77Lj4U/JPBlfbgE7hWyYbjTHI/971Nyd4wmkTrvCAEE5";
+    const { keys } = await openKeyFile(Buffer.from(written, "base64"), SEAL);
+    expect(keys).toEqual([{ ...newKey("old"), seed: new Uint8Array(32).fill(7) }]);
+  });
+
   it("contains neither a seed nor a name in clear text, and belongs to its owner alone", async () => {
     const store = await open();
     const key = newKey("treasury");
