@@ -51,7 +51,7 @@ describe("a key file", () => {
     expect(found).toEqual([{ ...copies[1], progress: { kind: "active", dwallet } }, copies[0], copies[2]]);
   });
 
-  it("of the first release opens", async () => {
+  it("of the first format opens", async () => {
     const written =
       "VFNTS0VZUzEEUkR6OlZW35Pyns4SnWF7FNLh4Y9m5jyeHXY7jIiI+PZksKkjjNCyP4yosrPLe3vGd5K7W/sNrFv/tFX4U2ts" +
       "gFn4HlGEL4q4+RSM2cg/m5hXo60+NL0ZZj6QqIY5xDFCEy98VHoAJiS209dTx0Xhf5eRJd7FBgXogaCDLsjn2lEKicXj3kJW" +
