@@ -12,7 +12,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signer } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
@@ -164,20 +168,23 @@ describe("a stolen token of one caller", () => {
   const stolen = { name: "named", token: TOKENS.b };
   const denied = { code: Code.PermissionDenied, reason: "CALLER_NOT_ALLOWED" };
 
-  it.each(["gRPC", "Connect"] as const)("uses and sees its own keys alone, over %s", async (protocol) => {
-    const rpc = createClient(Signer, onPort(protocol, stolen.name, stolen.token));
-    expect((await rpc.listKeys({})).keys.map(({ name }) => name)).toEqual(["b-1", "b-2"]);
-    expect(await rpc.getKey({ name: "b-1" })).toMatchObject({ name: "b-1" });
-    for (const name of ["a-1", "a-unknown"]) {
-      const refused = await refusalOf(rpc.getKey({ name }));
-      expect(refused).toMatchObject({ ...denied, field: "name" });
-      expect(await refusalOf(rpc.sign(requestFor(name)))).toMatchObject({ ...denied, field: "name" });
-      const made = rpc.createKey({ name, curve: Curve.SECP256K1 });
-      expect(await refusalOf(made)).toMatchObject({ ...denied, field: "name" });
-    }
-    const { results } = await rpc.signMany({ requests: [requestFor("a-1")] });
-    expect(results[0]?.result).toMatchObject({ case: "failure", value: { reason: denied.reason } });
-  });
+  it.each(["gRPC", "Connect", "Connect with GET", "gRPC-web"] as const)(
+    "uses and sees its own keys alone, over %s",
+    async (protocol) => {
+      const rpc = createClient(Signer, onPort(protocol, stolen.name, stolen.token));
+      expect((await rpc.listKeys({})).keys.map(({ name }) => name)).toEqual(["b-1", "b-2"]);
+      expect(await rpc.getKey({ name: "b-1" })).toMatchObject({ name: "b-1" });
+      for (const name of ["a-1", "a-unknown"]) {
+        const refused = await refusalOf(rpc.getKey({ name }));
+        expect(refused).toMatchObject({ ...denied, field: "name" });
+        expect(await refusalOf(rpc.sign(requestFor(name)))).toMatchObject({ ...denied, field: "name" });
+        const made = rpc.createKey({ name, curve: Curve.SECP256K1 });
+        expect(await refusalOf(made)).toMatchObject({ ...denied, field: "name" });
+      }
+      const { results } = await rpc.signMany({ requests: [requestFor("a-1")] });
+      expect(results[0]?.result).toMatchObject({ case: "failure", value: { reason: denied.reason } });
+    },
+  );
 
   it("uses and sees its own keys alone, over REST and Ethereum's JSON-RPC", async () => {
     const payload = {
@@ -273,7 +280,9 @@ function secured(name: string | undefined) {
   return { ca: serverPem("cert"), ...own };
 }
 
-function onPort(protocol: "gRPC" | "Connect", name: string | undefined, token: string): Transport {
+type Protocol = "gRPC" | "Connect" | "Connect with GET" | "gRPC-web";
+
+function onPort(protocol: Protocol, name: string | undefined, token: string): Transport {
   const options = {
     baseUrl: `https://localhost:${port}`,
     nodeOptions: secured(name),
@@ -284,9 +293,9 @@ function onPort(protocol: "gRPC" | "Connect", name: string | undefined, token: s
       },
     ],
   } satisfies Partial<Parameters<typeof createGrpcTransport>[0]>;
-  return protocol === "gRPC"
-    ? createGrpcTransport(options)
-    : createConnectTransport({ ...options, httpVersion: "1.1" });
+  if (protocol === "gRPC") return createGrpcTransport(options);
+  if (protocol === "gRPC-web") return createGrpcWebTransport({ ...options, httpVersion: "2" });
+  return createConnectTransport({ ...options, httpVersion: "1.1", useHttpGet: protocol !== "Connect" });
 }
 
 function onSocket(): Transport {
