@@ -235,6 +235,27 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
     tests: ETHEREUM,
   },
   {
+    name: "an external signer signs data that nobody can read",
+    file: "src/signer/ethereum/ethereum-calls.ts",
+    find: 'if (params[0] !== "text/plain")',
+    replace: 'if (params[0] === "")',
+    tests: ETHEREUM,
+  },
+  {
+    name: "a transaction has an authorization of another chain",
+    file: "src/signer/ethereum/authorization-list.ts",
+    find: "if (chain !== 0n && chain !== BigInt(chainId))",
+    replace: "if (false)",
+    tests: ETHEREUM,
+  },
+  {
+    name: "a connection of the socket for JSON-RPC has any number of calls at a time",
+    file: "src/signer/ethereum/serve-socket.ts",
+    find: "runningCount < bounds.callsCount &&",
+    replace: "runningCount < 1e9 &&",
+    tests: ["test/component/signer/ethereum-socket.test.ts"],
+  },
+  {
     name: "a port of a signer needs no token",
     file: "src/service/config/signer.ts",
     find: 'read.required("SIGNER_TOKEN_FILE", /./,',
