@@ -56,7 +56,8 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   lifecycle.onStop("parts of the store", () => parts.close());
   try {
     const { accessFile, socketPath, ethereum, exitDrillHours } = config;
-    const callers = accessFile === undefined ? anyoneWith(token) : watchCallers(accessFile, log, lifecycle);
+    const callers =
+      accessFile === undefined ? anyoneWith(token) : watchCallers(accessFile, port, log, lifecycle);
     const store = await openStore(config.store, config.seal, parts);
     const addresses = await startSigner({
       seeds: masterSeed && masterSeeds(masterSeed),
@@ -118,8 +119,8 @@ function readToken({ port }: SignerConfig): Secret | undefined {
 }
 
 /** Opens the file of callers, and reads it again after SIGHUP and after each change. */
-function watchCallers(file: string, log: Log, lifecycle: Lifecycle): Callers {
-  const callers = openCallers(file, log);
+function watchCallers(file: string, port: SignerOptions["port"], log: Log, lifecycle: Lifecycle): Callers {
+  const callers = openCallers(file, log, { hasCertificates: port?.tls?.clientCaPem !== undefined });
   const reload = () => callers.reload();
   const timer = setInterval(reload, RELOAD_INTERVAL_MS);
   timer.unref();

@@ -52,9 +52,13 @@ export interface ListedCallers extends Callers {
 }
 
 /** Reads the file of callers. Throws an Error that says what is wrong with it. */
-export function openCallers(file: string, log: Log, now: () => number = Date.now): ListedCallers {
+export function openCallers(
+  file: string,
+  log: Log,
+  { hasCertificates, now = Date.now }: CallersOptions,
+): ListedCallers {
   const counts = new Map<string, CallerCounts>();
-  let [rules, callers] = [readList(file), new Map<string, Caller>()];
+  let [rules, callers] = [readList(file, hasCertificates), new Map<string, Caller>()];
   let fault = "";
 
   function use(list: readonly CallerRules[]): void {
@@ -95,7 +99,7 @@ export function openCallers(file: string, log: Log, now: () => number = Date.now
     names: () => [...callers.keys()],
     reload() {
       try {
-        const list = readList(file);
+        const list = readList(file, hasCertificates);
         fault = "";
         if (JSON.stringify(plain(list)) === JSON.stringify(plain(rules))) return;
         use(list);
@@ -108,6 +112,14 @@ export function openCallers(file: string, log: Log, now: () => number = Date.now
       }
     },
   };
+}
+
+/** Options of {@link openCallers}. */
+interface CallersOptions {
+  /** True if the port asks for certificates. Otherwise no caller of the file may need one. */
+  readonly hasCertificates: boolean;
+  /** The time in milliseconds. Default: that of the system. */
+  readonly now?: () => number;
 }
 
 /** Each credential that the file has for a caller must be there, and a token is never ignored. */
@@ -147,14 +159,20 @@ const MAX_FILE_BYTES = 262_144;
 /** The permissions with which another user could let itself in. */
 const WRITE_OF_OTHERS = 0o022;
 
-function readList(file: string): readonly CallerRules[] {
+function readList(file: string, hasCertificates: boolean): readonly CallerRules[] {
   const { mode, size } = statSync(file);
   if ((mode & WRITE_OF_OTHERS) !== 0)
     throw new Error(`others may write the file of callers, ${file}: prevent it with chmod go-w`);
   if (size > MAX_FILE_BYTES)
     throw new Error(`the file of callers, ${file}, has more than ${MAX_FILE_BYTES} bytes`);
   try {
-    return parseAccessList(readFileSync(file, "utf8"), path.dirname(path.resolve(file)));
+    const list = parseAccessList(readFileSync(file, "utf8"), path.dirname(path.resolve(file)));
+    const stranded = list.find(({ certificate }) => certificate !== undefined && !hasCertificates);
+    if (stranded !== undefined)
+      throw new Error(
+        `the caller ${stranded.name} needs a certificate, and no port has SIGNER_TLS_CLIENT_CA_FILE`,
+      );
+    return list;
   } catch (cause) {
     throw new Error(
       `the file of callers, ${file}: ${cause instanceof Error ? cause.message : "unreadable"}`,

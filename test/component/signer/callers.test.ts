@@ -58,7 +58,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "tss-callers-"));
   writeFileSync(at("token-of-b"), TOKENS.b, { mode: 0o600 });
   writeCallers(written);
-  callers = openCallers(at("callers.json"), log);
+  callers = openCallers(at("callers.json"), log, { hasCertificates: true });
   const store = createMemoryKeyStore();
   const generator = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
   for (const name of ["a-1", "a-2", "b-1", "b-2"]) {
@@ -136,8 +136,10 @@ it("a certificate is refused after its end, also on a connection that began earl
   const certificate = new X509Certificate(pem("common.cert"));
   const call = { headers: new Headers(), certificate, isOnSocket: false };
   const lateMs = Date.parse(certificate.validTo) + 1;
-  expect(openCallers(at("callers.json"), log).identify(call).name).toBe("by-certificate");
-  const late = openCallers(at("callers.json"), log, () => lateMs);
+  expect(openCallers(at("callers.json"), log, { hasCertificates: true }).identify(call).name).toBe(
+    "by-certificate",
+  );
+  const late = openCallers(at("callers.json"), log, { hasCertificates: true, now: () => lateMs });
   expect(() => late.identify(call)).toThrow(expect.objectContaining({ reason: "UNKNOWN_CALLER" }));
 });
 
@@ -249,14 +251,23 @@ describe("the file of callers", () => {
     expect(await refusalOf(rpc.listKeys({}))).toMatchObject({ reason: "INVALID_TOKEN" });
   });
 
+  it("is refused if a caller needs a certificate that no port asks for", () => {
+    const open = () => openCallers(at("callers.json"), log, { hasCertificates: false });
+    expect(open).toThrow("the caller a needs a certificate");
+  });
+
   it("is refused if others may write it, and a token in it is never quoted", () => {
     chmodSync(at("callers.json"), 0o666);
-    expect(() => openCallers(at("callers.json"), log)).toThrow("others may write");
+    expect(() => openCallers(at("callers.json"), log, { hasCertificates: true })).toThrow("others may write");
     writeCallers({ callers: [{ name: "a", keys: ["*"], tokenFile: "short" }] });
     writeFileSync(at("short"), "short-token", { mode: 0o600 });
-    expect(() => openCallers(at("callers.json"), log)).toThrow("must have 32 or more");
+    expect(() => openCallers(at("callers.json"), log, { hasCertificates: true })).toThrow(
+      "must have 32 or more",
+    );
     chmodSync(at("short"), 0o644);
-    expect(() => openCallers(at("callers.json"), log)).toThrow("others may read the file of a token");
+    expect(() => openCallers(at("callers.json"), log, { hasCertificates: true })).toThrow(
+      "others may read the file of a token",
+    );
     expect(JSON.stringify(logged)).not.toContain("short-token");
   });
 });
