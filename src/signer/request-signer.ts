@@ -117,7 +117,7 @@ interface RequestSignerOptions {
   readonly nowMs: () => number;
 }
 
-/** Runs work that takes up to so many of the signer's places. Throws SIGNER_BUSY if one is wanted and none is free. */
+/** Runs work in up to so many further places of the signer: in none if none is free. */
 export type InPlaces = <T>(wanted: number, work: (places: number) => Promise<T>) => Promise<T>;
 
 /** How many signatures of one request, or of one SignMany, run at a time. */

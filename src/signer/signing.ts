@@ -53,8 +53,7 @@ export function createSigning({
     const key = keys.getActive(request.name);
     caller.checkPayload(request.name, request.payload.case, key.curve);
     const payload = await readPayload(request.payload, key);
-    const inPlaces: InPlaces = (wanted, work) =>
-      wanted < 1 ? work(0) : places.use(caller.name, wanted, work);
+    const inPlaces: InPlaces = (wanted, work) => places.useFurther(caller.name, wanted, work);
     const signer = createRequestSigner(key, request, call, { client, log, redact, count, inPlaces, nowMs });
     const finished = await payload.sign(signer);
     const [signRequestId = ""] = signer.signRequestIds;

@@ -35,6 +35,8 @@ const TREASURY = "docs/treasury.md";
 const SDK = "docs/sdk.md";
 /** Its commands run in test/component/cli/webhook-commands.test.ts. */
 const WEBHOOKS = "docs/webhooks.md";
+/** Runs until it is stopped: test/flow/watchtower.test.ts. */
+const WATCHTOWER = "docs/watchtower.md";
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 /**
  * Commands of other documents that also require all replicas to be stopped. The restore guide contains each of them.
@@ -60,8 +62,6 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "it installs the packages",
   "npm install --global threshold-signing-service": "it takes the published package",
   "tss signer mcp": "it speaks to an agent: test/flow/signer.test.ts",
-  'tss watchtower --network testnet --fullnodes fullnodes.txt --dwallets dwallets.txt --treasury "$TREASURY_ID" --log signer.log --webhook https://alerts.example/tss --secret-file watchtower-secret --metrics-port 9465':
-    "it calls public fullnodes, and runs until it is stopped: test/flow/watchtower.test.ts",
   "tss signer create": "it asks for a passphrase: test/component/cli/signer-commands.test.ts",
   "tss coin-price confirm IKA --price 0.031": "no price waits here: test/race/price-bounds.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",
@@ -108,7 +108,7 @@ afterAll(async () => {
 
 it("the documents show every command with its options", () => {
   const shown = (text: string) =>
-    [...all, ...[TREASURY, SDK, WEBHOOKS].flatMap(documentedCommands)].some((each) =>
+    [...all, ...[TREASURY, SDK, WEBHOOKS, WATCHTOWER].flatMap(documentedCommands)].some((each) =>
       each.text.startsWith(`${text} `),
     );
   expect(names.length).toBeGreaterThan(5);

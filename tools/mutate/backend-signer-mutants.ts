@@ -355,8 +355,8 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "callers share their idempotency keys",
-    file: "src/signer/signing.ts",
-    find: "const idempotencyKey = keyOfCaller(caller, given);",
+    file: "src/signer/request-signer.ts",
+    find: "const idempotencyKey = keyOfCaller(call.caller, given);",
     replace: "const idempotencyKey = given;",
     tests: ACCESS,
   },

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useSession } from "../api/session.ts";
 import { CopyButton } from "../ui/id.tsx";
 import { Panel } from "../ui/panel.tsx";
+import program from "./first-program.txt?raw";
 
 /** The lines that lead a new project to its first signature. */
 export function FirstSteps(): JSX.Element {
@@ -37,25 +38,7 @@ function firstSteps(origin: string, network: string): readonly { title: string; 
     },
     {
       title: "Make a key and sign with it, in TypeScript (npm install threshold-signing-client)",
-      text: `import { randomBytes } from "node:crypto";
-import { createClient } from "threshold-signing-client";
-
-const client = createClient({
-  baseUrl: "${origin}",
-  apiKey: process.env.TSS_API_KEY,
-  network: "${network}",
-});
-const seed = randomBytes(32); // Keep it secret: whoever has it can sign.
-const { dwallet } = await client.onboard({ seed, curve: "ED25519" });
-const { signature } = await client.sign({
-  seed,
-  dwalletId: dwallet.id,
-  curve: "ED25519",
-  signatureAlgorithm: "EdDSA",
-  hashScheme: "SHA512",
-  message: new TextEncoder().encode("hello"),
-});
-console.log(Buffer.from(signature).toString("hex"));`,
+      text: program.trim().replace("ORIGIN", origin).replace("NETWORK", network),
     },
     {
       title: "Let a page of yours sign for one user: your backend makes it a session",

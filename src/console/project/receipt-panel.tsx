@@ -1,9 +1,12 @@
+import { toJsonString } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { GetSignReceiptResponse } from "../../../gen/client/tss/v1/receipts_pb.ts";
+import {
+  type GetSignReceiptResponse,
+  GetSignReceiptResponseSchema,
+} from "../../../gen/client/tss/v1/receipts_pb.ts";
 import type { SignRequest } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { receiptToJson } from "../../client/sdk/receipts/receipt-json.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatDuration, formatMoney } from "../format/text.ts";
@@ -100,7 +103,8 @@ function durationBetween(from: SignRequest["createTime"], to: SignRequest["creat
 
 /** Saves the file that `tss receipt verify` reads. */
 function save(signRequestId: string, receipt: GetSignReceiptResponse): void {
-  const url = URL.createObjectURL(new Blob([receiptToJson(receipt)], { type: "application/json" }));
+  const json = toJsonString(GetSignReceiptResponseSchema, receipt, { alwaysEmitImplicit: true, prettySpaces: 2 });
+  const url = URL.createObjectURL(new Blob([json], { type: "application/json" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = `receipt-${signRequestId}.json`;

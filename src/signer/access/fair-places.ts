@@ -6,6 +6,8 @@ export interface FairPlaces {
    * Takes from 1 to `wanted` places for work, and frees them. Throws SignerError SIGNER_BUSY if the caller can have none.
    */
   use<T>(caller: string, wanted: number, work: (places: number) => Promise<T>): Promise<T>;
+  /** Takes up to `wanted` places for work, which can also do with none, and frees them. */
+  useFurther<T>(caller: string, wanted: number, work: (places: number) => Promise<T>): Promise<T>;
 }
 
 /**
@@ -32,6 +34,17 @@ export function createFairPlaces(least: number, callers: () => readonly string[]
     return free;
   }
 
+  async function run<T>(caller: string, places: number, work: (places: number) => Promise<T>): Promise<T> {
+    used.set(caller, usedBy(caller) + places);
+    try {
+      return await work(places);
+    } finally {
+      const left = usedBy(caller) - places;
+      if (left === 0) used.delete(caller);
+      else used.set(caller, left);
+    }
+  }
+
   return {
     async use(caller, wanted, work) {
       const places = Math.min(wanted, freeFor(caller));
@@ -39,14 +52,9 @@ export function createFairPlaces(least: number, callers: () => readonly string[]
         throw new SignerError("SIGNER_BUSY", `the signer makes ${countNow()} ${what} at a time`, {
           retryAfterSeconds: 1,
         });
-      used.set(caller, usedBy(caller) + places);
-      try {
-        return await work(places);
-      } finally {
-        const left = usedBy(caller) - places;
-        if (left === 0) used.delete(caller);
-        else used.set(caller, left);
-      }
+      return await run(caller, places, work);
     },
+    useFurther: (caller, wanted, work) =>
+      run(caller, Math.max(0, Math.min(wanted, freeFor(caller))), work),
   };
 }

@@ -132,11 +132,27 @@ describe("a PSBT's signatures", () => {
     latch.open();
     await ended;
     expect(seen).toEqual(["payment/0", "payment/1"]);
-    const more = { case: "bitcoinPsbt" as const, value: psbtOf(3) };
-    await expect(signing.sign(request({ payload: more }), call)).rejects.toMatchObject({
-      reason: "SIGNER_BUSY",
-    });
-    expect(seen).toHaveLength(2);
+  });
+
+  it.each([
+    [1, 1],
+    [2, 2],
+    [8, 3],
+  ])("of three inputs run in the places that are free of %s", async (places, expected) => {
+    let [runningCount, mostCount] = [0, 0];
+    const signing = signingOf(
+      async () => {
+        mostCount = Math.max(mostCount, ++runningCount);
+        await Promise.resolve();
+        runningCount--;
+        throw new TssError("TIMEOUT", "late");
+      },
+      places,
+      bitcoinKey,
+    );
+    const payload = { case: "bitcoinPsbt" as const, value: psbtOf(3) };
+    await expect(signing.sign(request({ payload }), call)).rejects.toMatchObject({ reason: "TIMEOUT" });
+    expect(mostCount).toBe(expected);
   });
 });
 
