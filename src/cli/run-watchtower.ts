@@ -56,6 +56,8 @@ export async function runWatchtower(values: WatchtowerValues, context: CommandCo
   try {
     const url = await startWatchtower({
       ...{ fullnodes, log, lifecycle, teller, from: values.from, stateFile: values.state },
+      chainId: pinsOf(network)?.chainIdentifier,
+      expectsProgress: network !== "localnet",
       packages: { ika, treasury: await treasuryPackage(fullnodes, values.treasury) },
       dwallets: createDWalletList({
         file: values.dwallets,

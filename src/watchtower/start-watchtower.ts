@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from "../service/platform/telemetry/metri
 import type { PlainRoute } from "../transport/http/plain-routes.ts";
 import { startServer } from "../transport/start-server.ts";
 import type { FullnodeEvents } from "./fullnode-events.ts";
+import { createHealth, type Health } from "./health.ts";
 import { type WatchedPackages, watchedTypes } from "./sightings.ts";
 import type { Teller } from "./tell.ts";
 import { readState, type TowerState } from "./tower-state.ts";
@@ -29,6 +30,8 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
   } = options;
   await dwallets.refresh();
   const state = (await readState(options.stateFile)) ?? (await newState(fullnodes, options.from));
+  if (options.chainId !== undefined && state.chainId !== options.chainId)
+    throw new Error("the state or the first fullnode is of another chain");
   const types = watchedTypes(options.packages);
   const watch = createWatch({
     ...{ fullnodes, types, state, graceMs, logs: options.logs, stateFile: options.stateFile },
@@ -39,7 +42,7 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
   const metrics = createMetrics();
   lifecycle.onStop("metrics", () => metrics.close());
   const meters = metersOf(metrics, watch, dwallets);
-  const health: Health = { lastRoundMs: undefined };
+  const health = createHealth({ expectsProgress: options.expectsProgress ?? false, clock });
   const loops = [
     roundLoop({ watch, meters, health, log, clock, intervalMs, onRound: options.onRound }),
     createBackgroundLoop({
@@ -67,7 +70,7 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
     errors: createErrorMapping(({ level, cause }) => {
       if (level === "error") log.error({ cause }, "a call failed");
     }),
-    routes: routesOf(metrics, () => healthOf(health, clock)),
+    routes: routesOf(metrics, () => health.isHealthy()),
   };
   const drain = { delayMs: 0, timeoutMs: 1_000 };
   const begin = () => listening("--metrics-port", port, () => startServer(server));
@@ -83,6 +86,10 @@ export interface WatchtowerOptions {
   /** The files of the user's log; none explains nothing. */
   readonly logs: readonly string[];
   readonly stateFile: string;
+  /** The digest of the chain's first checkpoint; undefined accepts the chain of the first fullnode. */
+  readonly chainId?: string | undefined;
+  /** Whether the chain always makes checkpoints, as a public one does. Default false. */
+  readonly expectsProgress?: boolean | undefined;
   /** The checkpoint to begin with if there is no state. Default: after the newest. */
   readonly from?: bigint | undefined;
   /** Undefined: alerts are in the log and in the metrics alone. */
@@ -102,24 +109,16 @@ export interface WatchtowerOptions {
 const INTERVAL_MS = 2_000;
 const GRACE_MS = 60_000;
 const REFRESH_MS = 60_000;
-/** After this time without a round, the watchtower is not healthy. */
-const STALE_MS = 60_000;
 const ROUND_TIMEOUT_MS = 60_000;
 
 async function newState(fullnodes: readonly FullnodeEvents[], from: bigint | undefined): Promise<TowerState> {
   const signal = AbortSignal.timeout(ROUND_TIMEOUT_MS);
   const positions = await Promise.all(fullnodes.map((fullnode) => fullnode.position(signal)));
-  const [{ chainId, latest }] = positions as [(typeof positions)[0]];
+  const { chainId } = positions[0]!;
+  // A fullnode that claims too much must not make the watch skip what the others have.
+  const [latest = 0n] = positions.map((position) => position.latest).toSorted((a, b) => (a < b ? -1 : 1));
   const next = String(from ?? latest + 1n);
   return { version: 1, chainId, next, logs: {}, expected: [], pending: [], untold: [] };
-}
-
-interface Health {
-  lastRoundMs: number | undefined;
-}
-
-function healthOf({ lastRoundMs }: Health, clock: Clock): boolean {
-  return lastRoundMs !== undefined && clock.now() - lastRoundMs < STALE_MS;
 }
 
 function roundLoop(parts: RoundParts): BackgroundLoop {
@@ -138,7 +137,7 @@ function roundLoop(parts: RoundParts): BackgroundLoop {
       meters.disagreements.inc(disagreedCount);
       meters.dropped.inc(droppedCount);
       meters.lag.set(Number(lag));
-      health.lastRoundMs = clock.now();
+      health.note(result);
       onRound?.(result);
       return hasMore;
     },

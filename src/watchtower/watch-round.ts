@@ -25,7 +25,9 @@ export function createWatch(options: WatchOptions): Watch {
         throw new Error(`${host} no longer has checkpoint ${state.next}; use a fullnode that has it`);
     }
     const from = BigInt(state.next);
-    const [latest = 0n] = positions.map((position) => position.latest).toSorted((a, b) => (a < b ? -1 : 1));
+    const heights = positions.map((position) => position.latest).toSorted((a, b) => (a < b ? -1 : 1));
+    const latest = heights[0] ?? 0n;
+    const newest = heights.at(-1) ?? 0n;
     const to = latest < from + BigInt(spanCount) ? latest : from + BigInt(spanCount) - 1n;
     const found = to < from ? [] : await readAll({ from, to, signal });
     const read = await readLogs(state.logs);
@@ -49,7 +51,13 @@ export function createWatch(options: WatchOptions): Watch {
       };
     });
     return {
-      ...{ told, droppedCount, lag: to < from ? 0n : latest - to, seenCount: sightings.length },
+      ...{
+        told,
+        droppedCount,
+        newest,
+        lag: newest - (to < from ? from - 1n : to),
+        seenCount: sightings.length,
+      },
       disagreedCount: found.filter(({ without }) => without.length > 0).length,
       hasMore: (to >= from && to < latest) || read.hasMore,
     };
@@ -148,8 +156,10 @@ export interface RoundResult {
   readonly told: readonly Alert[];
   /** Alerts that were dropped because too many wait. They are in the log. */
   readonly droppedCount: number;
-  /** How many checkpoints are left to read. */
+  /** How many checkpoints of the fullnode that is furthest are left to read; negative if all are behind the state. */
   readonly lag: bigint;
+  /** The newest checkpoint of any fullnode. */
+  readonly newest: bigint;
   /** Sightings of watched dWallets. */
   readonly seenCount: number;
   /** Events that not every fullnode has shown, of any dWallet. */

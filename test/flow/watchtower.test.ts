@@ -11,6 +11,7 @@ import { Lifecycle } from "../../src/service/platform/lifecycle/lifecycle.ts";
 import { connectEvents, type FullnodeEvents } from "../../src/watchtower/fullnode-events.ts";
 import { startWatchtower } from "../../src/watchtower/start-watchtower.ts";
 import type { Alert } from "../../src/watchtower/tower-state.ts";
+import type { RoundResult } from "../../src/watchtower/watch-round.ts";
 import { createDWalletList } from "../../src/watchtower/watched-dwallets.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { type Receiver, startReceiver } from "../support/service/receiver.ts";
@@ -165,11 +166,22 @@ describe("a watchtower", { timeout: 60_000 }, () => {
       position: async (signal) => ({ ...(await honest.position(signal)), lowest: 3n }),
     };
     expect(await alertsWith([pruned])).toEqual([]);
+    // One that stands still holds the watch up, which its lag and its health show.
+    const still: FullnodeEvents = {
+      ...honest,
+      position: async (signal) => ({ ...(await honest.position(signal)), latest: 0n }),
+    };
+    let lag = 0n;
+    expect(await alertsWith([honest, still], (result) => void (lag = result.lag))).toEqual([]);
+    expect(lag).toBeGreaterThan(5n);
   });
 });
 
 /** Makes the rounds from the first checkpoint on, until one fails or nothing is left. */
-async function alertsWith(fullnodes: readonly FullnodeEvents[]): Promise<Alert[]> {
+async function alertsWith(
+  fullnodes: readonly FullnodeEvents[],
+  onResult: (result: RoundResult) => void = () => {},
+): Promise<Alert[]> {
   const lifecycle = new Lifecycle({ log: silentLog });
   const alerts: Alert[] = [];
   let end = () => {};
@@ -194,7 +206,9 @@ async function alertsWith(fullnodes: readonly FullnodeEvents[]): Promise<Alert[]
     },
     ...{ from: 0n, intervalMs: 10 },
     log: { ...silentLog, error: () => end() },
-    onRound({ told, hasMore }) {
+    onRound(result) {
+      const { told, hasMore } = result;
+      onResult(result);
       alerts.push(...told);
       if (!hasMore) end();
     },
