@@ -103,7 +103,10 @@ function durationBetween(from: SignRequest["createTime"], to: SignRequest["creat
 
 /** Saves the file that `tss receipt verify` reads. */
 function save(signRequestId: string, receipt: GetSignReceiptResponse): void {
-  const json = toJsonString(GetSignReceiptResponseSchema, receipt, { alwaysEmitImplicit: true, prettySpaces: 2 });
+  const json = toJsonString(GetSignReceiptResponseSchema, receipt, {
+    alwaysEmitImplicit: true,
+    prettySpaces: 2,
+  });
   const url = URL.createObjectURL(new Blob([json], { type: "application/json" }));
   const link = document.createElement("a");
   link.href = url;

@@ -54,7 +54,6 @@ export function createFairPlaces(least: number, callers: () => readonly string[]
         });
       return await run(caller, places, work);
     },
-    useFurther: (caller, wanted, work) =>
-      run(caller, Math.max(0, Math.min(wanted, freeFor(caller))), work),
+    useFurther: (caller, wanted, work) => run(caller, Math.max(0, Math.min(wanted, freeFor(caller))), work),
   };
 }
