@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     reporters: ["default", "./test/support/summary-reporter.ts"],
     sequence: { sequencer: LongestFirst },
-    // Many tests wait for a database, a process or a page, so one more fits in than there are processors.
-    maxWorkers: Math.min(8, availableParallelism() + 1),
+    // Many tests wait for a database, a process or a page, so two more fit in than there are processors.
+    maxWorkers: Math.min(8, availableParallelism() + 2),
     // The projects share what is compiled of their modules.
     experimental: { fsModuleCache: true },
     // Each folder is a project. The flows and the browsers run last, together: they start services and need memory.

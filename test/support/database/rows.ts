@@ -106,7 +106,11 @@ export async function dwalletOf(
   );
   if (userReference !== undefined) {
     const user = { projectId, reference: userReference };
-    await database.transaction((db) => ensureUser(db, user, 1_000_000));
+    // In plain SQL, for tests on the tables of an older version.
+    await database.query(
+      "INSERT INTO project_user (project_id, reference) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      [projectId, userReference],
+    );
     await addKeyUser(database, user, keyId);
     await database.query("UPDATE dwallet SET user_reference = $2 WHERE id = $1", [rowId, userReference]);
   }
