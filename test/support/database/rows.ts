@@ -8,7 +8,6 @@ import { verifyLedger } from "../../../src/service/ledger/verify-ledger.ts";
 import type { Idempotency } from "../../../src/service/platform/idempotency/idempotency.ts";
 import { type Database, newId } from "../../../src/service/platform/store/database.ts";
 import type { PresignBucket } from "../../../src/service/presigns/bucket.ts";
-import { ensureUser } from "../../../src/service/users/ensure-user.ts";
 import { addKeyUser } from "../../../src/service/users/key-users.ts";
 
 /** The origin of test rows. */
