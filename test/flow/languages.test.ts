@@ -107,7 +107,6 @@ const PROGRAMS: readonly Program[] = [
       ["ls", "/usr/local/share/gocode/src/github.com/golang/protobuf"],
       ["ls", "/usr/share/gocode/src/google.golang.org/grpc"],
     ],
-    isLarge: true,
     message: "pay 5 to carol",
     async prepare(work) {
       await generate("go", work);

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The same name returns the same key, so that this also runs after a crash.
     let key: Key = signer
-        .call("CreateKey", &CreateKeyRequest { name: "payouts".into(), curve: Curve::Ed25519.into() })
+        .call("CreateKey", &CreateKeyRequest { name: "payouts".into(), curve: Curve::Ed25519.into(), ..Default::default() })
         .map_err(|reason| format!("no key: {reason}"))?;
     println!("key {}", hex::encode(key.public_key()));
 
