@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Allowance, Budget } from "../../src/service/access/allowances/allowance.ts";
 import { insertApiKey } from "../../src/service/access/keys/api-keys.ts";
+import { tellRefusal } from "../../src/service/events/tell-refusal.ts";
 import { lockForQuota } from "../../src/service/onboarding/check-quota.ts";
 import { chargeDkg } from "../../src/service/onboarding/create-dwallet.ts";
 import { failDWallet } from "../../src/service/onboarding/dwallet-session.ts";
@@ -36,6 +37,7 @@ import {
   type TestDWalletRow,
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { ROOT } from "../support/repository/source-files.ts";
 import { silentLog } from "../support/silent-log.ts";
 
@@ -90,6 +92,35 @@ describe.skipIf(postgres === undefined)("the budget of a narrow key", () => {
     expect(refusalsOf(results)).toEqual(Array(45).fill("BUDGET_EXCEEDED"));
     expect(await spentOf(allowance)).toEqual({ count: 19, microUsd: 19n * PRICE });
     expect(await moneyOf(db, projectId)).toMatchObject({ held: 19n * PRICE, differences: [] });
+  });
+
+  it("that refuses calls at once is told of once, which uses up one of the day's refusals", async () => {
+    const { id } = await allowanceWith({ maxCount: 1 });
+    const left = { leftCount: 0, leftMicroUsd: null, growsAt: null };
+    const tell = () =>
+      tellRefusal(
+        { database: replicas[1]!, signals },
+        { projectId, allowance: { id }, origin: TEST_ORIGIN },
+        { userReference: null, left },
+      );
+    let telling: Promise<void>[] = [];
+    await db.transaction(async (tx) => {
+      await lockForQuota(tx, projectId);
+      telling = Array.from({ length: 8 }, tell);
+      // All have begun before the first of them can tell.
+      await pollUntil(async () => {
+        const [row] = await db.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          [],
+        );
+        return row?.count === 8;
+      });
+    });
+    await Promise.all(telling);
+    const told = `SELECT refusals_on_day AS counted,
+      (SELECT count(*)::int FROM event WHERE project_id = p.id) AS told FROM project p WHERE id = $1`;
+    expect(await db.query(told, [projectId])).toEqual([{ counted: 1, told: 1 }]);
   });
 
   it("admits 19 reservations if a replica is killed among them", { timeout: 60_000 }, async () => {

@@ -26,14 +26,20 @@ SELECT id FROM changed`,
 }
 
 /**
- * Returns a statement that counts a refusal by a budget that the project hears of, up to `maxCount` on one day (UTC).
- * `projectId` is the SQL of the project's id. It returns the column `id` of the project, and no row beyond the maximum.
+ * Returns a query that locks a project if it may hear of another refusal by a budget today (UTC), where `maxCount` is the
+ * maximum. `projectId` is the SQL of the project's id. It returns the column `id` of the project, or no row.
  */
-export function countRefusal(projectId: Sql, maxCount: number): Sql {
+export function lockForRefusal(projectId: Sql, maxCount: number): Sql {
+  return sql`SELECT p.id FROM project p
+  WHERE p.id = ${projectId} AND (p.refusal_day IS DISTINCT FROM ${TODAY} OR p.refusals_on_day < ${maxCount})
+  FOR NO KEY UPDATE`;
+}
+
+/** Returns a statement that counts a refusal that a locked project hears of: the row of `told`, with `project_id`. */
+export function countRefusal(told: Sql): Sql {
   return sql`UPDATE project p SET refusal_day = ${TODAY},
     refusals_on_day = CASE WHEN p.refusal_day = ${TODAY} THEN p.refusals_on_day + 1 ELSE 1 END
-  WHERE p.id = ${projectId} AND (p.refusal_day IS DISTINCT FROM ${TODAY} OR p.refusals_on_day < ${maxCount})
-  RETURNING p.id`;
+  FROM ${told} t WHERE p.id = t.project_id`;
 }
 
 const TODAY = sql`(now() AT TIME ZONE 'utc')::date`;
