@@ -27,13 +27,15 @@ export function createExitDrill(options: ExitDrillOptions): BackgroundLoop {
 
   const activeKeys = () =>
     list().filter(({ name, progress }) => progress.kind === "active" && last.get(name)?.outcome !== "left");
+  const nextMs = (name: string) => last.get(name)?.nextMs ?? 0;
   const unshownMs = (name: string) => clock.now() - (last.get(name)?.shownMs ?? startedMs);
 
   return createBackgroundLoop({
     ...{ name: "exit drill", intervalMs: paceMs, clock, log },
     async pass(signal) {
-      const due = activeKeys().find(({ name }) => clock.now() >= (last.get(name)?.nextMs ?? 0));
-      if (due === undefined) return false;
+      // The key that has been due for the longest, so that none waits forever if there are more than the pace allows.
+      const [due] = activeKeys().toSorted((a, b) => nextMs(a.name) - nextMs(b.name));
+      if (due === undefined || clock.now() < nextMs(due.name)) return false;
       const outcome = await drill(due, signal);
       if (signal.aborted) return false;
       total.inc({ outcome });
@@ -56,7 +58,10 @@ export function createExitDrill(options: ExitDrillOptions): BackgroundLoop {
     } catch (cause) {
       if (signal.aborted) return "unknown";
       const reason = cause instanceof TssError ? cause.reason : "INTERNAL";
-      const outcome = reason === "DWALLET_LEFT" ? "left" : UNKNOWN.has(reason) ? "unknown" : "refused";
+      // The epoch has changed between the signing and the simulation.
+      const isExpired = cause instanceof TssError && cause.metadata["abort"] === EXPIRED;
+      const isUnknown = isExpired || UNKNOWN.has(reason);
+      const outcome = reason === "DWALLET_LEFT" ? "left" : isUnknown ? "unknown" : "refused";
       const line = { ...fields, outcome, reason };
       if (outcome === "left") log.info(line, "the dWallet has left the service");
       else if (outcome === "unknown") log.warn(line, "the exit could not be rehearsed");
@@ -98,6 +103,8 @@ interface LastDrill {
 
 const PACE_MS = 5_000;
 const RETRY_MS = 600_000;
+/** The abort of `treasury::custody` for an authorization of an earlier epoch: EExpired. */
+const EXPIRED = "custody:8";
 /** Reasons that say nothing about the exit: somebody did not answer. */
 const UNKNOWN: ReadonlySet<string> = new Set([
   ...[

@@ -16,7 +16,7 @@ const keyOf = (name: string, isActive = true): StoredKey => ({
     : { kind: "creating" },
 });
 
-/** A drill whose client refuses with the reason of each dWallet; none: the owner could leave. */
+/** A drill whose client refuses with the reason of each dWallet, and an abort after it; none: the owner could leave. */
 function drillOf(keys: readonly StoredKey[], reasons: Record<string, string> = {}) {
   const clock = createManualClock();
   const metrics = createMetrics();
@@ -26,8 +26,9 @@ function drillOf(keys: readonly StoredKey[], reasons: Record<string, string> = {
   const client = {
     async rehearseLeave({ dwalletId }: { readonly dwalletId: string }) {
       asked.push(dwalletId);
-      const reason = reasons[dwalletId];
-      if (reason !== undefined) throw new TssError(reason as "CHAIN_UNAVAILABLE", "no");
+      const [reason, abort] = reasons[dwalletId]?.split(" ") ?? [];
+      const more = abort === undefined ? {} : { metadata: { abort } };
+      if (reason !== undefined) throw new TssError(reason as "CHAIN_UNAVAILABLE", "no", more);
       return { dwalletId, treasuryId: "0xt", owner: "0xo", epoch: "7", checkedAt: new Date(0) };
     },
   };
@@ -68,6 +69,8 @@ it("rehearses each active key once a day, one after the other", async () => {
 
 it.each([
   ["AUTHORIZATION_REFUSED", "refused", 0],
+  ["AUTHORIZATION_REFUSED custody:9", "refused", 0],
+  ["AUTHORIZATION_REFUSED custody:8", "unknown", 1],
   ["TREASURY_MISMATCH", "refused", 0],
   ["CHAIN_UNAVAILABLE", "unknown", 1],
 ])(
@@ -76,7 +79,7 @@ it.each([
     const { loop, clock, asked, lines, passes, figure } = drillOf([keyOf("a")], { "0xa": reason });
     loop.start();
     await passes(1);
-    expect(lines).toMatchObject([{ outcome, reason, keyName: "a" }]);
+    expect(lines).toMatchObject([{ outcome, reason: reason.split(" ")[0], keyName: "a" }]);
     clock.advance(600_000);
     await passes(2);
     expect(asked).toHaveLength(1 + again);
@@ -85,6 +88,19 @@ it.each([
     await loop.stop();
   },
 );
+
+it("lets no key wait forever, however often the first ones are due", async () => {
+  const reasons = { "0xa": "CHAIN_UNAVAILABLE", "0xb": "CHAIN_UNAVAILABLE" };
+  const { loop, clock, asked, passes } = drillOf([keyOf("a"), keyOf("b"), keyOf("c")], reasons);
+  loop.start();
+  for (let pass = 0; pass < 3; pass++) {
+    await passes(0);
+    clock.advance(600_000);
+  }
+  await passes(0);
+  expect(asked.slice(0, 3)).toEqual(["0xa", "0xb", "0xc"]);
+  await loop.stop();
+});
 
 it("does not rehearse the exit of a dWallet that has left, nor count it", async () => {
   const { loop, clock, asked, passes, figure } = drillOf([keyOf("a")], { "0xa": "DWALLET_LEFT" });
