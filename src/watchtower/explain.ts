@@ -22,7 +22,7 @@ export function explain(
       expected[index] = { ...expected[index]!, isUsed: true };
       continue;
     }
-    const mayBeExplained = sighting.messageSha256 !== "" || sighting.kind === "left";
+    const mayBeExplained = sighting.messageSha256 !== "" || isOwnersExit(sighting);
     if (mayBeExplained && nowMs - sinceMs < graceMs && pending.length < PENDING_MAX_COUNT) pending.push(one);
     else told.push(alertOf(sighting, nowMs));
   }
@@ -65,10 +65,14 @@ function remember(old: readonly Expected[], requests: readonly LoggedRequest[], 
 const identityOf = ({ what, key, dwalletId = "" }: LoggedRequest | Expected): string =>
   JSON.stringify([what, key, dwalletId]);
 
-function fits({ what, dwalletId }: Expected, { kind, messageSha256, dwalletId: seen }: Sighting): boolean {
-  if (dwalletId !== undefined && dwalletId !== seen) return false;
-  return kind === "left" ? what === "leave" : messageSha256 !== "" && what === messageSha256;
+function fits({ what, dwalletId }: Expected, sighting: Sighting): boolean {
+  if (dwalletId !== undefined && dwalletId !== sighting.dwalletId) return false;
+  if (sighting.kind === "left") return what === "leave" && isOwnersExit(sighting);
+  return sighting.messageSha256 !== "" && what === sighting.messageSha256;
 }
+
+/** An exit that the user asked for, and not one that the Treasury's administrator made instead. */
+const isOwnersExit = ({ kind, facts }: Sighting): boolean => kind === "left" && facts["by"] === "owner";
 
 function alertOf({ id, kind, dwalletId, facts }: Sighting, nowMs: number): Alert {
   return { id, kind: `watchtower.${kind}`, subject: dwalletId, data: facts, atMs: nowMs };

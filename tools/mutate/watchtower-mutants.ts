@@ -24,7 +24,7 @@ export const WATCHTOWER_MUTANTS: readonly Mutant[] = [
   {
     name: "a request of the log explains signatures of every dWallet",
     file: explain,
-    find: "if (dwalletId !== undefined && dwalletId !== seen) return false;",
+    find: "if (dwalletId !== undefined && dwalletId !== sighting.dwalletId) return false;",
     replace: "",
     tests: EXPLAIN,
   },

@@ -76,7 +76,8 @@ describe("a signature", () => {
 });
 
 it("tells of presigns and announced releases at once, and of exits that the log lacks", () => {
-  const of = (kind: Sighting["kind"]) => signed(kind, { kind, messageSha256: "" });
+  const of = (kind: Sighting["kind"], by = "owner") =>
+    signed(kind, { kind, messageSha256: "", facts: { by } });
   const seen = [of("presign"), of("release_announced"), of("left")];
   const { told, pending } = round(NOTHING, seen, [line("1")]);
   expect(told.map(({ kind, subject }) => [kind, subject])).toEqual([
@@ -86,6 +87,9 @@ it("tells of presigns and announced releases at once, and of exits that the log 
   expect(pending).toHaveLength(1);
   const leave = line("", { what: "leave", dwalletId: "0x1" });
   expect(round(NOTHING, [of("left")], [leave])).toMatchObject({ told: [], pending: [] });
+  // The user has not asked the administrator.
+  for (const by of ["administrator", "successor"])
+    expect(toldOf(round(NOTHING, [of("left", by)], [leave]))).toEqual(["left"]);
 });
 
 it("names an alert by a UUID that follows from the event alone", () => {
