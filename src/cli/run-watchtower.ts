@@ -64,7 +64,7 @@ export async function runWatchtower(values: WatchtowerValues, context: CommandCo
         fromService:
           service === undefined || apiKey === undefined
             ? undefined
-            : () => idsOf({ service, apiKey, network, fullnodeUrl: urls }),
+            : (signal) => idsOf({ service, apiKey, network, fullnodeUrl: urls }, signal),
       }),
       logs: values.log ?? [],
       port: values.metricsPort === undefined ? undefined : { host: "127.0.0.1", port: values.metricsPort },
@@ -131,9 +131,13 @@ async function treasuryPackage(
 }
 
 /** The project's dWallets, by the service's word. */
-async function* idsOf({ service, apiKey, network, fullnodeUrl }: ProjectSource): AsyncGenerator<string> {
+async function* idsOf(
+  { service, apiKey, network, fullnodeUrl }: ProjectSource,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const client = createClient({ baseUrl: service, apiKey: apiKey.reveal(), network, fullnodeUrl });
-  for await (const { dwalletId } of client.listDWallets()) if (dwalletId !== "") yield dwalletId;
+  for await (const { dwalletId } of client.listDWallets({}, { signal }))
+    if (dwalletId !== "") yield dwalletId;
 }
 
 interface ProjectSource {

@@ -13,7 +13,7 @@ import { type WatchedPackages, watchedTypes } from "./sightings.ts";
 import type { Teller } from "./tell.ts";
 import { readState, type TowerState } from "./tower-state.ts";
 import { createWatch, type RoundResult, type Watch } from "./watch-round.ts";
-import type { DWalletList } from "./watched-dwallets.ts";
+import { type DWalletList, ServiceListError } from "./watched-dwallets.ts";
 
 /**
  * Starts a watchtower. Without a state it begins after the newest checkpoint. Returns its URL if it serves metrics.
@@ -28,7 +28,11 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
     intervalMs = INTERVAL_MS,
     graceMs = GRACE_MS,
   } = options;
-  await dwallets.refresh();
+  await dwallets.refresh().catch((cause: unknown) => {
+    // The service must not be able to keep the dWallets of the file unwatched.
+    if (!(cause instanceof ServiceListError) || dwallets.count() === 0) throw cause;
+    log.warn({ cause }, "the watch begins without the service's list");
+  });
   const state = (await readState(options.stateFile)) ?? (await newState(fullnodes, options.from));
   if (options.chainId !== undefined && state.chainId !== options.chainId)
     throw new Error("the state or the first fullnode is of another chain");

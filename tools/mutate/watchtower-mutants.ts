@@ -39,7 +39,7 @@ export const WATCHTOWER_MUTANTS: readonly Mutant[] = [
     name: "a dWallet that the service no longer lists is not watched",
     file: "src/watchtower/watched-dwallets.ts",
     find: "    async refresh() {\n",
-    replace: "    async refresh() {\n      ids.clear();\n",
+    replace: "    async refresh() {\n      ofService.clear();\n",
     tests: LOG,
   },
   {

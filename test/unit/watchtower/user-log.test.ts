@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readState, type TowerState, writeState } from "../../../src/watchtower/tower-state.ts";
 import { type LogPosition, readLog } from "../../../src/watchtower/user-log.ts";
-import { createDWalletList } from "../../../src/watchtower/watched-dwallets.ts";
+import { createDWalletList, ServiceListError } from "../../../src/watchtower/watched-dwallets.ts";
 
 let folder: string;
 const at = (name: string) => path.join(folder, name);
@@ -82,8 +82,15 @@ it("watches every dWallet that its file or the service ever named, within a boun
   named = [];
   await list.refresh();
   expect([list.has(one), list.has(two), list.has(three), list.count()]).toEqual([true, true, false, 2]);
-  named = [three, `0x${"4".repeat(64)}`];
+  // However many the service names, the file has its places.
+  named = [three, `0x${"4".repeat(64)}`, `0x${"5".repeat(64)}`];
+  writeFileSync(at("ids"), `${one}\n${three}\n0x${"6".repeat(64)}\n`);
+  await expect(list.refresh()).rejects.toThrow(ServiceListError);
+  expect([list.has(three), list.has(`0x${"6".repeat(64)}`), list.count()]).toEqual([true, true, 5]);
+  named = Array(4).fill(two);
   await expect(list.refresh()).rejects.toThrow("more than 3 dWallets are watched");
   writeFileSync(at("ids"), "0x12\n");
   await expect(list.refresh()).rejects.toThrow("line 1");
 });
+  writeFileSync(at("ids"), ["7", "8"].map((digit) => `0x${digit.repeat(64)}\n`).join(""));
+  await expect(list.refresh()).rejects.not.toThrow(ServiceListError);
