@@ -1,9 +1,14 @@
-import { open } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
 
-/** How far a log was read. A file with another inode, or a shorter one, is read from its beginning. */
+/**
+ * How far a log was read. A file that does not begin with what was read is read from its beginning. A copy that is made
+ * again and again is another file each time, and its old lines must not explain anything once more.
+ */
 export interface LogPosition {
-  readonly inode: string;
   readonly offset: number;
+  /** SHA-256 of the bytes before the offset, at most {@link TAIL_MAX_BYTES}, in hex. */
+  readonly tail: string;
 }
 
 /** A signature or an exit that the user asked for. */
@@ -27,20 +32,22 @@ export async function readLog(file: string, last: LogPosition | undefined): Prom
   });
   if (handle === undefined) return { requests: [], position: last, hasMore: false };
   try {
-    const { ino, size } = await handle.stat({ bigint: true });
-    const inode = String(ino);
-    const start = last?.inode === inode && BigInt(last.offset) <= size ? last.offset : 0;
-    const buffer = Buffer.alloc(Math.min(Number(size) - start, READ_MAX_BYTES));
+    const { size } = await handle.stat();
+    const isGrown =
+      last !== undefined && last.offset <= size && (await tailOf(handle, last.offset)) === last.tail;
+    const start = isGrown ? last.offset : 0;
+    const buffer = Buffer.alloc(Math.min(size - start, READ_MAX_BYTES));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
     const read = buffer.subarray(0, bytesRead);
     const complete = read.lastIndexOf(0x0a) + 1;
     // A line that fills the whole buffer is none of ours.
     const used = complete === 0 && bytesRead === READ_MAX_BYTES ? bytesRead : complete;
     const lines = read.subarray(0, complete).toString("utf8").split("\n");
+    const offset = start + used;
     return {
       requests: lines.flatMap((line) => requestOf(line)),
-      position: { inode, offset: start + used },
-      hasMore: BigInt(start + used) < size && used > 0,
+      position: { offset, tail: await tailOf(handle, offset) },
+      hasMore: offset < size && used > 0,
     };
   } finally {
     await handle.close();
@@ -55,6 +62,13 @@ interface LogPart {
 }
 
 const READ_MAX_BYTES = 4 * 1024 * 1024;
+const TAIL_MAX_BYTES = 1_024;
+
+async function tailOf(handle: FileHandle, offset: number): Promise<string> {
+  const count = Math.min(offset, TAIL_MAX_BYTES);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, offset - count);
+  return createHash("sha256").update(buffer.subarray(0, bytesRead)).digest("hex");
+}
 
 /**
  * Returns the request of a line: `tss signer` writes one before it sends anything, with `"audit":"sign"` and

@@ -39,6 +39,21 @@ it("reads each complete line once, while the file grows, and a rotated file from
   expect((await read(second.position)).requests.map(({ key }) => key)).toEqual(["3"]);
 });
 
+it("reads only the new lines of a copy that replaces the log", async () => {
+  writeFileSync(at("log"), `${line()}\n`);
+  const first = await read();
+  const copy = (content: string) => {
+    writeFileSync(at("copy"), content);
+    renameSync(at("copy"), at("log"));
+  };
+  copy(`${line()}\n${line({ idempotencyKey: "2" })}\n`);
+  const second = await read(first.position);
+  expect(second.requests.map(({ key }) => key)).toEqual(["2"]);
+  // As long as before, but another file.
+  copy(`${line({ idempotencyKey: "3" })}\n${line({ idempotencyKey: "4" })}\n`);
+  expect((await read(second.position)).requests.map(({ key }) => key)).toEqual(["3", "4"]);
+});
+
 it.each([
   ["another program's", "audit is not JSON"],
   ["an outcome", line({ outcome: "signed" })],
@@ -89,8 +104,8 @@ it("watches every dWallet that its file or the service ever named, within a boun
   expect([list.has(three), list.has(`0x${"6".repeat(64)}`), list.count()]).toEqual([true, true, 5]);
   named = Array(4).fill(two);
   await expect(list.refresh()).rejects.toThrow("more than 3 dWallets are watched");
+  writeFileSync(at("ids"), ["7", "8"].map((digit) => `0x${digit.repeat(64)}\n`).join(""));
+  await expect(list.refresh()).rejects.not.toThrow(ServiceListError);
   writeFileSync(at("ids"), "0x12\n");
   await expect(list.refresh()).rejects.toThrow("line 1");
 });
-  writeFileSync(at("ids"), ["7", "8"].map((digit) => `0x${digit.repeat(64)}\n`).join(""));
-  await expect(list.refresh()).rejects.not.toThrow(ServiceListError);
