@@ -32,6 +32,7 @@ export function connectEvents(url: string, network: string): FullnodeEvents {
     async events({ from, to, types, signal }) {
       const events: GrpcTypes.Event[] = [];
       let after: Uint8Array | undefined;
+      let covered = from - 1n;
       for (let page = 0; page < PAGES_MAX_COUNT; page++) {
         const call = ledgerService.listEvents(requestOf({ from, to, types, after }), { abort: signal });
         for (const part of [call.status, call.trailers, call.headers]) part.catch(() => {});
@@ -39,10 +40,13 @@ export function connectEvents(url: string, network: string): FullnodeEvents {
         for await (const frame of call.responses) {
           if (frame.event !== undefined) events.push(checked(frame.event, from, to));
           after = frame.watermark?.cursor ?? after;
+          covered = frame.watermark?.checkpoint ?? covered;
           end = frame.end?.reason ?? end;
         }
         if (end === undefined) throw new Error("the fullnode's list of events has no end");
-        if (end === Reason.CHECKPOINT_BOUND || end === Reason.LEDGER_TIP) return events;
+        if (end === Reason.CHECKPOINT_BOUND) return { events, covered: to };
+        // A fullnode may have checkpoints whose events it has not indexed yet.
+        if (end === Reason.LEDGER_TIP) return { events, covered: covered < to ? covered : to };
       }
       throw new TooManyEventsError();
     },
@@ -56,8 +60,15 @@ export interface FullnodeEvents {
   position(signal: AbortSignal): Promise<FullnodePosition>;
   /** The first package of a Treasury. */
   treasuryPackage(treasuryId: string, signal: AbortSignal): Promise<string>;
-  /** All events of these types in the checkpoints from `from` to `to`, both included. */
-  events(range: EventRange): Promise<readonly GrpcTypes.Event[]>;
+  /** The events of these types in the checkpoints from `from` to `to`, both included, as far as they are indexed. */
+  events(range: EventRange): Promise<EventList>;
+}
+
+/** All events from the beginning of a range up to a checkpoint. */
+interface EventList {
+  readonly events: readonly GrpcTypes.Event[];
+  /** The last checkpoint whose events are in the list, or the one before the range. */
+  readonly covered: bigint;
 }
 
 /** The chain of a fullnode, and the checkpoints that it has. */

@@ -41,6 +41,12 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
     ...{ fullnodes, types, state, graceMs, logs: options.logs, stateFile: options.stateFile },
     keepsAlerts: options.teller !== undefined,
     isWatched: (id) => dwallets.has(id),
+    onTold(alerts) {
+      for (const { id, kind, data } of alerts) {
+        log.error({ alert: id, kind, ...data }, "the chain has something that the user's log lacks");
+        meters.alerts.inc({ kind });
+      }
+    },
     nowMs: () => clock.wallMs(),
   });
   const metrics = createMetrics();
@@ -132,11 +138,7 @@ function roundLoop(parts: RoundParts): BackgroundLoop {
     async pass(stopping) {
       const signal = AbortSignal.any([stopping, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
       const result = await watch.round(signal);
-      const { told, droppedCount, lag, seenCount, disagreedCount, hasMore } = result;
-      for (const { id, kind, data } of told) {
-        log.error({ alert: id, kind, ...data }, "the chain has something that the user's log lacks");
-        meters.alerts.inc({ kind });
-      }
+      const { droppedCount, lag, seenCount, disagreedCount, hasMore } = result;
       meters.seen.inc(seenCount);
       meters.disagreements.inc(disagreedCount);
       meters.dropped.inc(droppedCount);

@@ -1,3 +1,4 @@
+import type { GrpcTypes } from "@mysten/sui/grpc";
 import { disagreement, explain } from "./explain.ts";
 import { type FullnodeEvents, TooManyEventsError } from "./fullnode-events.ts";
 import { type Sighting, sightingOf } from "./sightings.ts";
@@ -28,8 +29,9 @@ export function createWatch(options: WatchOptions): Watch {
     const heights = positions.map((position) => position.latest).toSorted((a, b) => (a < b ? -1 : 1));
     const latest = heights[0] ?? 0n;
     const newest = heights.at(-1) ?? 0n;
-    const to = latest < from + BigInt(spanCount) ? latest : from + BigInt(spanCount) - 1n;
-    const found = to < from ? [] : await readAll({ from, to, signal });
+    const end = latest < from + BigInt(spanCount) ? latest : from + BigInt(spanCount) - 1n;
+    const part = end < from ? undefined : await readAll({ from, to: end, signal });
+    const { found, to }: Part = part ?? { found: [], to: end };
     const read = await readLogs(state.logs);
     const watched = found.filter(({ sighting }) => options.isWatched(sighting.dwalletId));
     const at = nowMs();
@@ -42,6 +44,8 @@ export function createWatch(options: WatchOptions): Watch {
     await change((now) => {
       const decision = explain(now, { requests: read.requests, sightings, nowMs: at, graceMs });
       told = [...decision.told, ...lies];
+      // Before the state forgets them: a process that dies in between tells them again.
+      options.onTold(told);
       const untold = [...now.untold, ...(options.keepsAlerts ? told : [])];
       droppedCount = Math.max(untold.length - UNTOLD_MAX_COUNT, 0);
       return {
@@ -59,17 +63,23 @@ export function createWatch(options: WatchOptions): Watch {
         seenCount: sightings.length,
       },
       disagreedCount: found.filter(({ without }) => without.length > 0).length,
-      hasMore: (to >= from && to < latest) || read.hasMore,
+      hasMore: (to >= from && to === end && to < latest) || read.hasMore,
     };
   }
 
-  async function readAll(range: { from: bigint; to: bigint; signal: AbortSignal }): Promise<Found[]> {
+  /** Reads up to the last checkpoint whose events every fullnode has indexed. */
+  async function readAll(range: { from: bigint; to: bigint; signal: AbortSignal }): Promise<Part> {
     try {
       const lists = await Promise.all(
         fullnodes.map((fullnode) => fullnode.events({ ...range, types: options.types })),
       );
-      spanCount = SPAN_MAX_COUNT;
-      return union(lists.map((events) => events.flatMap((event) => sightingOf(event) ?? [])));
+      spanCount = Math.min(spanCount * 2, SPAN_MAX_COUNT);
+      const [to = range.to] = lists.map(({ covered }) => covered).toSorted((a, b) => (a < b ? -1 : 1));
+      const isCovered = ({ checkpoint = 0n }: GrpcTypes.Event) => checkpoint <= to;
+      const seen = lists.map(({ events }) =>
+        events.filter(isCovered).flatMap((one) => sightingOf(one) ?? []),
+      );
+      return { found: union(seen), to };
     } catch (cause) {
       if (cause instanceof TooManyEventsError && spanCount > 1) spanCount = Math.ceil(spanCount / 2);
       throw cause;
@@ -148,6 +158,8 @@ export interface WatchOptions {
   /** Whether alerts wait for a webhook. */
   readonly keepsAlerts: boolean;
   isWatched(dwalletId: string): boolean;
+  /** Called with the alerts of each round before they are on the disk; again if that fails. */
+  onTold(alerts: readonly Alert[]): void;
   nowMs(): number;
 }
 
@@ -166,6 +178,13 @@ export interface RoundResult {
   readonly disagreedCount: number;
   /** Whether another round would find more at once. */
   readonly hasMore: boolean;
+}
+
+/** What all fullnodes have indexed of a range. */
+interface Part {
+  readonly found: readonly Found[];
+  /** The last checkpoint of the part. */
+  readonly to: bigint;
 }
 
 interface Found {

@@ -9,6 +9,7 @@ import { createClient, type OnboardResult, type TssClient } from "../../src/clie
 import { verifyWebhook } from "../../src/client/sdk/verify-webhook.ts";
 import { Lifecycle } from "../../src/service/platform/lifecycle/lifecycle.ts";
 import { connectEvents, type FullnodeEvents } from "../../src/watchtower/fullnode-events.ts";
+import { watchedTypes } from "../../src/watchtower/sightings.ts";
 import { startWatchtower } from "../../src/watchtower/start-watchtower.ts";
 import type { Alert } from "../../src/watchtower/tower-state.ts";
 import type { RoundResult } from "../../src/watchtower/watch-round.ts";
@@ -152,13 +153,22 @@ describe("a watchtower", { timeout: 60_000 }, () => {
 
   it("notices an event that one of two fullnodes hides, and makes no round without both", async () => {
     const honest = connectEvents(service.access.fullnodeUrl, "localnet");
-    const alerts = await alertsWith([honest, { ...honest, host: "liar", events: async () => [] }]);
+    const alerts = await alertsWith([
+      honest,
+      { ...honest, host: "liar", events: async ({ to }) => ({ events: [], covered: to }) },
+    ]);
     const lies = alerts.filter(({ kind }) => kind === "watchtower.disagreement");
     expect(lies).toHaveLength(5);
     expect(lies[0]).toMatchObject({ subject: made.dwallet.id, data: { event: "sign", missing_at: "liar" } });
     // What the liar hides is told all the same.
     const seen = alerts.map(({ kind }) => kind).filter((kind) => kind !== "watchtower.disagreement");
     expect(seen.toSorted()).toEqual(["watchtower.left", ...Array(4).fill("watchtower.sign")]);
+    const { latest } = await honest.position(AbortSignal.timeout(10_000));
+    const types = watchedTypes({ ika: ids.ika, treasury: undefined });
+    const beyond = { from: 0n, to: latest + 1_000n, types, signal: AbortSignal.timeout(10_000) };
+    const { covered } = await honest.events(beyond);
+    expect(covered).toBeGreaterThanOrEqual(latest);
+    expect(covered).toBeLessThan(beyond.to);
     const down: FullnodeEvents = { ...honest, events: () => Promise.reject(new Error("down")) };
     expect(await alertsWith([honest, down])).toEqual([]);
     const pruned: FullnodeEvents = {
