@@ -25,7 +25,7 @@ export function createRequestSigner(
   call: SigningCall,
   { client, log, redact, count, inPlaces, nowMs }: RequestSignerOptions,
 ): RequestSigner {
-  const endMs = nowMs() + (call.timeoutMs ?? DEFAULT_TIMEOUT_MS) - REPLY_MS;
+  const endMs = nowMs() + (call.timeoutMs() ?? DEFAULT_TIMEOUT_MS) - REPLY_MS;
   const { dwalletId, sessionDigestHex, publicKeyHex } = key.progress.dwallet;
   const given = request.idempotencyKey || randomUUID();
   const idempotencyKey = keyOfCaller(call.caller, given);
@@ -92,8 +92,8 @@ export interface SigningCall {
   readonly caller: Caller;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** The time to the call's deadline; undefined without one. */
-  readonly timeoutMs: number | undefined;
+  /** Returns the time that is left to the call's deadline; undefined without one. */
+  timeoutMs(): number | undefined;
   /** Called when a stage begins. */
   readonly onStage?: ((stage: SigningStage) => void) | undefined;
 }

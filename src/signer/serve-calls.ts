@@ -88,7 +88,8 @@ export function signerService(
 
 function callOf(context: HandlerContext): SigningCall {
   const requestId = context.values.get(requestIdKey);
-  return { caller: callerOf(context), requestId, signal: context.signal, timeoutMs: context.timeoutMs() };
+  const timeoutMs = () => context.timeoutMs();
+  return { caller: callerOf(context), requestId, signal: context.signal, timeoutMs };
 }
 
 /** The context value with the caller, which the gate of each server sets. */

@@ -104,11 +104,12 @@ function serveConnection(
     const caller = callerNow();
     if (caller === undefined) return;
     const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(bounds.callTimeoutMs)]);
+    const endMs = performance.now() + bounds.callTimeoutMs;
     const reply = await calls.serve(body, {
       caller,
       requestId: randomUUID(),
       signal,
-      timeoutMs: bounds.callTimeoutMs,
+      timeoutMs: () => endMs - performance.now(),
     });
     if (reply !== undefined && socket.writable) socket.write(`${reply}\n`);
   }

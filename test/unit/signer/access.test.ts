@@ -96,8 +96,8 @@ describe("a caller", () => {
     const lines: object[] = [];
     const log = { ...silentLog, info: (fields: object | string) => void lines.push(Object(fields)) };
     const caller = callerOf({ keys: ["a-*"], payloads: ["raw"], signaturesPerDay: 0 }, () => 0, log);
-    const { signing } = await signerWith(async () => signed);
-    const call = { caller, requestId: "r", signal, timeoutMs: undefined };
+    const { signing, ethereum } = await signerWith(async () => signed);
+    const call = { caller, requestId: "r", signal, timeoutMs: () => undefined };
     await signing.signMany([request("b-1"), request("a-1")], call);
     expect(() => caller.checkPayload("a-1", "evmMessage", "SECP256K1")).toThrow(
       expect.objectContaining(denied),
@@ -138,7 +138,7 @@ describe("a caller with another one's keys", () => {
   it("neither signs with them nor learns of them, by any call", async () => {
     const { signing, keys, ethereum } = await signerWith(async () => signed);
     const a = callerOf({ keys: ["a-*"] });
-    const call = { caller: a, requestId: "r", signal, timeoutMs: undefined };
+    const call = { caller: a, requestId: "r", signal, timeoutMs: () => undefined };
     await expect(signing.sign(request("b-1"), call)).rejects.toMatchObject(denied);
     await expect(signing.sign(request("b-unknown"), call)).rejects.toMatchObject(denied);
     const [own, other] = await signing.signMany([request("a-1"), request("b-1")], call);
@@ -176,7 +176,7 @@ describe("a caller with another one's keys", () => {
       throw new TssError("TIMEOUT", "late", { metadata });
     });
     const [a, b] = ["a", "b"].map((name) => callerOf({ name, keys: ["*"] }));
-    const common = { requestId: "r", signal, timeoutMs: undefined };
+    const common = { requestId: "r", signal, timeoutMs: () => undefined };
     for (const caller of [a!, b!])
       await signing.sign({ ...request("a-1"), idempotencyKey: "payment-1" }, { ...common, caller });
     expect(seen).toEqual(["a/payment-1", "b/payment-1"]);
@@ -196,7 +196,7 @@ describe("a caller with another one's keys", () => {
       caller: callerOf({ name, keys: ["*"] }),
       requestId: "r",
       signal,
-      timeoutMs: undefined,
+      timeoutMs: () => undefined,
     }));
     const running: Promise<unknown>[] = [];
     for (let count = 0; count < 64; count++)

@@ -37,7 +37,12 @@ const key: StoredKey = {
     },
   },
 };
-const call = { caller: EVERYONE, requestId: "r", signal: new AbortController().signal, timeoutMs: undefined };
+const call = {
+  caller: EVERYONE,
+  requestId: "r",
+  signal: new AbortController().signal,
+  timeoutMs: () => undefined,
+};
 const GWEI = 10n ** 9n;
 
 let idempotencyKeys: string[];

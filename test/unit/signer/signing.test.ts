@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { p2wpkh, Transaction } from "@scure/btc-signer";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { SignRequestSchema } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { type TssClient, TssError } from "../../../src/client/sdk/index.ts";
@@ -34,7 +34,16 @@ const bitcoinKey: ActiveKey = {
   progress: { kind: "active", dwallet: { dwalletId: "0x1", publicKeyHex, sessionDigestHex: "bb" } },
 };
 const redact = createRedact([new Secret("the-api-key-of-a-project")]);
-const call = { caller: EVERYONE, requestId: "r", signal: new AbortController().signal, timeoutMs: 10_000 };
+let nowMs = 0;
+const call = {
+  caller: EVERYONE,
+  requestId: "r",
+  signal: new AbortController().signal,
+  timeoutMs: () => 10_000 - nowMs,
+};
+afterEach(() => {
+  nowMs = 0;
+});
 const signature = new Uint8Array(64);
 const signed = { signature, signRequestId: "s", signSessionId: "0x2", txDigest: null };
 
@@ -175,6 +184,17 @@ describe("many signatures", () => {
     );
   });
 
+  it("end with the call, and not as long after it as they began late", async () => {
+    const seen: (number | undefined)[] = [];
+    const signing = signingOf(async ({ timeoutMs }) => {
+      seen.push(timeoutMs);
+      nowMs += 4_000;
+      return signed;
+    }, 1);
+    await signing.signMany([request({}), request({}, 2)], call);
+    expect(seen).toEqual([9_750, 5_750]);
+  });
+
   it("with one idempotency key twice are refused, before any is made", async () => {
     const signing = signingOf(() => Promise.reject(new Error("must not be called")));
     const requests = [request({ idempotencyKey: "x" }), request({}), request({ idempotencyKey: "x" })];
@@ -216,7 +236,15 @@ describe("an error of the SDK", () => {
 function signingOf(sign: TssClient["sign"], maxCount?: number, of: ActiveKey = key) {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const keys = { getActive: () => of };
-  return createSigning({ keys, client: { sign }, log, redact, count: () => {}, maxCount, nowMs: () => 0 });
+  return createSigning({
+    keys,
+    client: { sign },
+    log,
+    redact,
+    count: () => {},
+    maxCount,
+    nowMs: () => nowMs,
+  });
 }
 
 function request(more: MessageInitShape<typeof SignRequestSchema>, octet = 1) {
