@@ -147,7 +147,7 @@ function auditFields(
   };
 }
 
-/** No caller can use up the idempotency keys of another one. The service allows 255 characters. */
+/** No caller can use up the idempotency keys of another one. */
 function keyOfCaller({ name }: Caller, idempotencyKey: string): string {
   if (name === "") return idempotencyKey;
   const own = `${name}/${idempotencyKey}`;
@@ -155,7 +155,8 @@ function keyOfCaller({ name }: Caller, idempotencyKey: string): string {
   return `${name}/sha256:${createHash("sha256").update(idempotencyKey).digest("hex")}`;
 }
 
-const MAX_KEY_CHARACTERS = 255;
+/** The service allows 255, and an input of a PSBT adds `/` and its index. */
+const MAX_KEY_CHARACTERS = 250;
 
 /** Puts the key that the caller knows into the error of the SDK, so that it can repeat the call with it. */
 function withKeyOfCall(error: unknown, given: string): unknown {
