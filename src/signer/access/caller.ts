@@ -23,8 +23,8 @@ export interface Caller {
    * @param kind the payload's name in the generated code, such as `evmMessage`
    */
   checkPayload(keyName: string, kind: string | undefined, curve: string): void;
-  /** Returns true if the caller may sign some payload of Ethereum. */
-  readonly usesEthereum: boolean;
+  /** Throws SignerError CALLER_NOT_ALLOWED if the caller may sign no payload of Ethereum. */
+  checkEthereum(): void;
   /** Counts a signature. Throws SignerError CALLER_RATE_EXCEEDED if the caller has made too many. */
   countSignature(): void;
 }
@@ -36,7 +36,7 @@ export const EVERYONE: Caller = {
   checkKey() {},
   checkCreate() {},
   checkPayload() {},
-  usesEthereum: true,
+  checkEthereum() {},
   countSignature() {},
 };
 
@@ -49,7 +49,7 @@ export interface CallerCounts {
 /** Creates a caller with the rules of the file. The log has each refusal, with its audit fields. */
 export function createCaller(rules: CallerRules, counts: CallerCounts, log: Log): Caller {
   const { name, curves, payloads, maxKeys } = rules;
-  const notAllowed = (keyName: string, field: string, description: string) => {
+  const notAllowed = (keyName: string | undefined, field: string, description: string) => {
     log.info(
       { audit: "refused", caller: name, keyName, field, outcome: "CALLER_NOT_ALLOWED" },
       "a caller is refused",
@@ -86,9 +86,12 @@ export function createCaller(rules: CallerRules, counts: CallerCounts, log: Log)
       if (payloads !== undefined && !payloads.has(field))
         throw notAllowed(keyName, field, "the caller may not sign this kind of payload");
     },
-    usesEthereum:
-      (curves === undefined || curves.has("SECP256K1")) &&
-      (payloads === undefined || [...payloads].some((each) => each.startsWith("evm_"))),
+    checkEthereum() {
+      const hasCurve = curves === undefined || curves.has("SECP256K1");
+      const hasPayload = payloads === undefined || [...payloads].some((each) => each.startsWith("evm_"));
+      if (!hasCurve || !hasPayload)
+        throw notAllowed(undefined, "payload", "the caller may not sign for Ethereum");
+    },
     countSignature() {
       const bounds = [
         [counts.minute, rules.signaturesPerMinute, "minute"],

@@ -9,7 +9,6 @@ import type { Redact } from "../../service/platform/telemetry/redact.ts";
 import { createFairPlaces } from "../access/fair-places.ts";
 import type { Keys } from "../keys.ts";
 import type { SigningCall } from "../request-signer.ts";
-import { SignerError } from "../signer-error.ts";
 import type { Signing } from "../signing.ts";
 import { describeTransaction } from "./describe-transaction.ts";
 import type { EthereumNode } from "./ethereum-node.ts";
@@ -131,8 +130,7 @@ export function createEthereumCalls(options: EthereumOptions): EthereumCalls {
   }
 
   async function answer(method: string, params: readonly unknown[], call: SigningCall): Promise<unknown> {
-    if (!call.caller.usesEthereum)
-      throw new SignerError("CALLER_NOT_ALLOWED", "payload: the caller may not sign for Ethereum");
+    call.caller.checkEthereum();
     switch (method) {
       case "account_version":
         return CLEF_VERSION;

@@ -102,11 +102,14 @@ describe("a caller", () => {
     expect(() => caller.checkPayload("a-1", "evmMessage", "SECP256K1")).toThrow(
       expect.objectContaining(denied),
     );
+    const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_accounts" }));
+    await ethereum.serve(body, call);
     const common = { audit: "refused", caller: "a" };
     expect(lines).toEqual([
       { ...common, keyName: "b-1", field: "name", outcome: "CALLER_NOT_ALLOWED" },
       { ...common, window: "day", outcome: "CALLER_RATE_EXCEEDED" },
       { ...common, keyName: "a-1", field: "evm_message", outcome: "CALLER_NOT_ALLOWED" },
+      { ...common, field: "payload", outcome: "CALLER_NOT_ALLOWED" },
     ]);
   });
 
