@@ -15,10 +15,17 @@ import { wrongField } from "./signer-error.ts";
 /** Returns the pre-image of typed data (EIP-712), given as JSON. Throws VALIDATION for text that is not typed data. */
 export function typedDataMessage(json: string): Uint8Array {
   try {
-    return hexToBytes(typedDataPreImage(JSON.parse(json) as TypedDataDefinition));
+    return hexToBytes(typedDataPreImage(JSON.parse(json, refuseLostDigits) as TypedDataDefinition));
   } catch (error) {
     throw wrongField("evm_typed_data", `is not typed data: ${briefly(error)}`);
   }
+}
+
+/** A number above 2^53 in JSON is another one here, so that another amount would be signed. */
+function refuseLostDigits(_name: string, value: unknown): unknown {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new Error("give a number above 2^53 as text");
+  return value;
 }
 
 /** Returns the pre-image of an authorization (EIP-7702). The contract bounds its numbers and the address. */
@@ -47,6 +54,7 @@ function parse(octets: Uint8Array): TransactionSerializable {
     throw wrongField("evm_transaction", `is not a serialized transaction: ${briefly(error)}`);
   }
   if (transaction.r !== undefined) throw wrongField("evm_transaction", "is already signed");
+  if (transaction.type === "eip4844") throw wrongField("evm_transaction", "has blobs (EIP-4844)");
   if (transaction.chainId === undefined) throw wrongField("evm_transaction", "has no chain id (EIP-155)");
   if (!isSame) throw wrongField("evm_transaction", "is not the canonical serialization of a transaction");
   return transaction;

@@ -53,6 +53,13 @@ describe("an unsigned transaction of Ethereum", () => {
   it.each([
     ["is already signed", () => wallet.signTransaction({ ...common, ...fees, type: 2 })],
     ["has no chain id", async () => Transaction.from({ type: 0, to, gasPrice: 1n }).unsignedSerialized],
+    [
+      "has blobs (EIP-4844)",
+      async () => {
+        const blobs = { maxFeePerBlobGas: 1n, blobVersionedHashes: [`0x01${"00".repeat(31)}`] };
+        return Transaction.from({ ...common, ...fees, ...blobs, type: 3 }).unsignedSerialized;
+      },
+    ],
     ["is not a serialized transaction", async () => "0x02c0"],
     ["is not a serialized transaction", async () => "0x7f00"],
   ])("that %s is refused", async (why, make) => {
@@ -81,6 +88,13 @@ describe("typed data of Ethereum", () => {
     expect(verifyTypedData(domain, types, mail, `0x${Buffer.from(signature!).toString("hex")}`)).toBe(
       wallet.address,
     );
+  });
+
+  it("with a number that JSON cannot keep is refused, because another amount would be signed", async () => {
+    const payload = TypedDataEncoder.getPayload(domain, types, { ...mail, amount: 1 }) as object;
+    const jsonOf = (amount: string) => JSON.stringify(payload).replace('"amount":"1"', `"amount":${amount}`);
+    await read("evmTypedData", jsonOf("9007199254740991"));
+    await expect(read("evmTypedData", jsonOf("9007199254740993"))).rejects.toThrow("above 2^53 as text");
   });
 
   it.each(["", "null", "[]", "{}", `{"types":{},"primaryType":"X","message":{}}`, "[".repeat(60_000)])(
