@@ -18,6 +18,11 @@ export function explainPsbt(octets: Uint8Array): Explanation {
   if (spent.every((amount) => amount !== undefined)) {
     const fee = sumOf(spent) - sumOf(outputs.map(({ amountSats }) => amountSats));
     words.push(`Leaves ${coins(fee)} to the miners.`);
+    // Each signature commits to the amount of its own input alone, so two signatures can hide a fee.
+    if (inputs.length > 1 && inputs.some(({ isProven }) => !isProven))
+      warnings.push(
+        "The fee is another one if an amount in the PSBT is wrong: an input does not prove its own.",
+      );
   } else warnings.push("The fee is unknown: an input lacks the output that it spends.");
   return { words, warnings };
 }

@@ -29,39 +29,50 @@ export function explainEvmTransaction(octets: Uint8Array): Explanation {
     words.push(`Sends ${coins(value)} of the chain's coin to ${to ?? "a new contract"}.`);
   words.push(`Pays up to ${coins(gas * price)} for gas.`);
   const { authorizationList = [] } = transaction as { readonly authorizationList?: readonly object[] };
-  for (const authorization of authorizationList as readonly { readonly address?: string }[]) {
+  for (const authorization of authorizationList.slice(0, MAX_SHOWN) as readonly {
+    readonly address?: string;
+  }[])
     words.push(`Gives an account the code of the contract ${authorization.address} (EIP-7702).`);
+  if (authorizationList.length > 0)
     warnings.push("The contract of an EIP-7702 authorization can do everything with its account.");
-  }
+  if (authorizationList.length > MAX_SHOWN)
+    warnings.push(`${authorizationList.length - MAX_SHOWN} more authorizations are not explained.`);
   if (to === undefined || to === null) words.push(`Makes a contract with ${sizeOf(data)} bytes of code.`);
   else if (data !== "0x") explainCall(to, data, words, warnings);
   return { words, warnings };
 }
 
-/** Explains typed data (EIP-712). Throws McpError VALIDATION if it is none. */
+const MAX_SHOWN = 64;
+
+/**
+ * Explains typed data (EIP-712). It reads only what is signed: another struct can have the name of a standard's, and a
+ * message can have fields that its struct has not. Throws McpError VALIDATION if it is none.
+ */
 export function explainTypedData(json: string): Explanation {
   let read: TypedData;
   try {
     read = JSON.parse(json) as TypedData;
-    if (typeof read.primaryType !== "string" || !read.domain || !read.message) throw new Error("incomplete");
+    const isComplete = read.domain && read.types && read.message && typeof read.primaryType === "string";
+    if (!isComplete) throw new Error("incomplete");
   } catch {
     throw new McpError("VALIDATION", "payload: is not typed data");
   }
   const { domain, message, primaryType } = read;
-  const place = `the contract ${address(domain["verifyingContract"])} on the chain ${number(domain["chainId"])}`;
-  const words = [`Typed data for ${place}.`];
+  const contract = isOfDomain(read, "verifyingContract") ? address(domain["verifyingContract"]) : "(none)";
+  const chain = isOfDomain(read, "chainId") ? wholeNumber(domain["chainId"]) : undefined;
+  const words = [`Typed data for the contract ${contract} on the chain ${chain ?? "(none)"}.`];
   const warnings: string[] = [];
-  const amount = wholeNumber(message["value"] ?? message["amount"]);
-  switch (primaryType) {
-    case "TransferWithAuthorization":
-    case "ReceiveWithAuthorization":
+  const amount = wholeNumber(message["value"]);
+  switch (structOf(read)) {
+    case AUTHORIZATION:
       words.push(
         `Lets whoever has it move ${units(amount)} of that token to ${address(message["to"])} (EIP-3009).`,
       );
       break;
-    case "Permit":
+    case PERMIT:
       words.push(`Allows ${address(message["spender"])} to take ${units(amount)} of that token (EIP-2612).`);
       warnIfUnlimited(amount, warnings);
+      if (amount === undefined) warnings.push("The amount cannot be read, and may be UNLIMITED.");
       break;
     default:
       words.push("Its meaning is known to the contract alone; the content is below.");
@@ -73,8 +84,50 @@ export function explainTypedData(json: string): Explanation {
 
 interface TypedData {
   readonly domain: Readonly<Record<string, unknown>>;
+  readonly types: Readonly<Record<string, unknown>>;
   readonly message: Readonly<Record<string, unknown>>;
   readonly primaryType: unknown;
+}
+
+/** EIP-3009. */
+const AUTHORIZATION = [
+  "address from",
+  "address to",
+  "uint256 value",
+  "uint256 validAfter",
+  "uint256 validBefore",
+  "bytes32 nonce",
+];
+/** EIP-2612. Other contracts have a Permit without an amount. */
+const PERMIT = ["address owner", "address spender", "uint256 value", "uint256 nonce", "uint256 deadline"];
+const STRUCTS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["TransferWithAuthorization", AUTHORIZATION],
+  ["ReceiveWithAuthorization", AUTHORIZATION],
+  ["Permit", PERMIT],
+]);
+
+/** Returns the fields of a standard's struct; undefined for any other struct. */
+function structOf({ types, primaryType }: TypedData): readonly string[] | undefined {
+  const standard = STRUCTS.get(primaryType);
+  const written = fieldsOf(types[String(primaryType)]).map(({ name, type }) => `${type} ${name}`);
+  return JSON.stringify(written) === JSON.stringify(standard) ? standard : undefined;
+}
+
+/** Returns true if the signature commits to a field of the domain. */
+function isOfDomain({ domain, types }: TypedData, name: string): boolean {
+  const given = types["EIP712Domain"];
+  if (given !== undefined) return fieldsOf(given).some((field) => field.name === name);
+  // A chain id as text is left out of a domain whose type is not given.
+  return name !== "chainId" || typeof domain["chainId"] === "number";
+}
+
+/** Returns the fields of a struct. What is no field has no name. */
+function fieldsOf(struct: unknown): readonly { readonly name: string; readonly type: string }[] {
+  if (!Array.isArray(struct)) return [];
+  return (struct as readonly (Readonly<Record<string, unknown>> | null)[]).map((field) => {
+    const [name, type] = [field?.["name"], field?.["type"]];
+    return typeof name === "string" && typeof type === "string" ? { name, type } : { name: "", type: "" };
+  });
 }
 
 const CALLS = [
@@ -149,10 +202,8 @@ function address(value: unknown): string {
   return typeof value === "string" && /^0x[0-9a-f]{40}$/i.test(value) ? value : "(none)";
 }
 
-function number(value: unknown): string {
-  return /^\d{1,20}$/.test(String(value)) ? String(value) : "(none)";
-}
-
 function wholeNumber(value: unknown): bigint | undefined {
-  return /^\d{1,78}$/.test(String(value)) ? BigInt(String(value)) : undefined;
+  if (typeof value === "string")
+    return /^(?:\d{1,78}|0x[0-9a-f]{1,64})$/i.test(value) ? BigInt(value) : undefined;
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? BigInt(Number(value)) : undefined;
 }

@@ -44,8 +44,9 @@ const TOKENS = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
 ]);
+const COMPUTE_BUDGET = "ComputeBudget111111111111111111111111111111";
 const QUIET = new Map([
-  ["ComputeBudget111111111111111111111111111111", "Sets the limits of computation."],
+  [COMPUTE_BUDGET, "Sets the limits of computation."],
   ["MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", "Adds a memo."],
 ]);
 
@@ -87,6 +88,10 @@ function explainInstruction(
         return `Allows ${data[0] === 4 ? second : third} to take ${amount} smallest units from the token account ${first}.`;
     }
   }
+  if (program === COMPUTE_BUDGET && data.length >= 9 && data[0] === 3) {
+    const price = view.getBigUint64(1, true);
+    return `Pays a further fee of up to ${lamports((price * MAX_COMPUTE_UNITS) / 1_000_000n)} (${price} micro-lamports for each unit of computation).`;
+  }
   const quiet = QUIET.get(program);
   if (quiet !== undefined) return quiet;
   if (TOKENS.has(program) && data[0] === 6)
@@ -96,6 +101,8 @@ function explainInstruction(
 }
 
 const UNLIMITED = 2n ** 63n;
+/** The most that one transaction can use. */
+const MAX_COMPUTE_UNITS = 1_400_000n;
 
 function lamports(amount: bigint): string {
   const digits = amount.toString().padStart(10, "0");

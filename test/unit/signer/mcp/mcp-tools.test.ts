@@ -126,6 +126,8 @@ describe("an agent", () => {
       call("request_signature", { key: "payouts", kind: "bitcoin_psbt", payload: psbt(inputCount) }, policy);
     expect(await sign(3)).toMatchObject({ value: { reason: "TOO_MANY_SIGNATURES" } });
     const { value } = await sign(2);
+    const { warnings } = value["explanation"] as { warnings: string[] };
+    expect(warnings).toEqual([expect.stringContaining("does not prove its own")]);
     expect((value["explanation"] as { words: string[] }).words).toEqual([
       "Spends 2 outputs, and makes 1.",
       `Pays 0.00000900 BTC (900 satoshis) to ${p2wpkh(PUBLIC_KEY).address}.`,
@@ -304,6 +306,8 @@ describe("an explanation", () => {
       { address: other, role: 1 },
     ];
     const unknown = accountOf(3);
+    // 0.7 SOL as a fee, if the transaction uses all that it may.
+    const price = Uint8Array.of(3, 0, 101, 205, 29, 0, 0, 0, 0);
     const message = pipe(
       createTransactionMessage({ version: 0 }),
       (empty) => setTransactionMessageFeePayer(payer, empty),
@@ -317,6 +321,7 @@ describe("an explanation", () => {
           [
             { programAddress: asAddress("11111111111111111111111111111111"), accounts, data },
             { programAddress: unknown, accounts, data },
+            { programAddress: asAddress("ComputeBudget111111111111111111111111111111"), data: price },
           ],
           dated,
         ),
@@ -327,6 +332,7 @@ describe("an explanation", () => {
       `${payer} pays the fee.`,
       `Sends 1.000000000 SOL (1000000000 lamports) from ${payer} to ${other}.`,
       expect.stringContaining(`Calls the program ${unknown} with 12 bytes`),
+      "Pays a further fee of up to 0.700000000 SOL (700000000 lamports) (500000000 micro-lamports for each unit of computation).",
     ]);
     expect(value["warnings"]).toEqual([expect.stringContaining(unknown)]);
   });
@@ -339,6 +345,66 @@ describe("an explanation", () => {
     const { content, ...rest } = value as { content: { untrusted_data: string } };
     expect(content.untrusted_data).toContain(evil);
     expect(JSON.stringify(rest)).not.toContain(evil);
+  });
+});
+
+describe("an explanation of typed data", () => {
+  const explained = async (payload: unknown) =>
+    (await call("explain_payload", { kind: "evm_typed_data", payload: JSON.stringify(payload) })).value;
+  const permit = {
+    domain: { name: "Token", chainId: 5, verifyingContract: token },
+    primaryType: "Permit",
+    types: {
+      Permit: [
+        { name: "owner", type: "address" },
+        { name: "spender", type: "address" },
+        { name: "value", type: "uint256" },
+        { name: "nonce", type: "uint256" },
+        { name: "deadline", type: "uint256" },
+      ],
+    },
+    message: { owner: friend, spender: thief, value: "1", nonce: 0, deadline: 1 },
+  };
+
+  it("says what a Permit of EIP-2612 allows, and warns of one without a limit, however it is written", async () => {
+    expect(await explained(permit)).toMatchObject({
+      words: [
+        `Typed data for the contract ${token} on the chain 5.`,
+        `Allows ${thief} to take 1 smallest units of that token (EIP-2612).`,
+      ],
+      warnings: [],
+    });
+    for (const value of [String(MaxUint256), `0x${"f".repeat(64)}`, " 1"])
+      expect(await explained({ ...permit, message: { ...permit.message, value } })).toMatchObject({
+        warnings: [expect.stringContaining("UNLIMITED")],
+      });
+  });
+
+  it("explains no other struct with the name of a standard, whose amount it would have to guess", async () => {
+    // The form of DAI, which allows everything. Its author adds an amount that is not signed.
+    const ofDai = [
+      { name: "holder", type: "address" },
+      { name: "spender", type: "address" },
+      { name: "nonce", type: "uint256" },
+      { name: "expiry", type: "uint256" },
+      { name: "allowed", type: "bool" },
+    ];
+    const message = { holder: friend, spender: thief, nonce: 0, expiry: 0, allowed: true, value: "1" };
+    for (const struct of [ofDai, [null], [{ name: { toString: 1 }, type: "uint256" }], "address owner"]) {
+      const { words } = await explained({ ...permit, types: { Permit: struct }, message });
+      expect(words).toEqual([
+        expect.any(String),
+        "Its meaning is known to the contract alone; the content is below.",
+      ]);
+    }
+  });
+
+  it("names no contract and no chain that the signature does not commit to", async () => {
+    const nowhere = expect.arrayContaining(["Typed data for the contract (none) on the chain (none)."]);
+    const named = { ...permit.types, EIP712Domain: [{ name: "name", type: "string" }] };
+    expect((await explained({ ...permit, types: named }))["words"]).toEqual(nowhere);
+    const domain = { name: "Token", chainId: "5" };
+    expect((await explained({ ...permit, domain }))["words"]).toEqual(nowhere);
   });
 });
 
