@@ -3,8 +3,9 @@ export class McpError extends Error {
   override readonly name = "McpError";
   readonly reason: string;
 
-  constructor(reason: McpReason, message: string) {
-    super(message);
+  /** @param cause what the log shows, and no agent */
+  constructor(reason: McpReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
     this.reason = reason;
   }
 }

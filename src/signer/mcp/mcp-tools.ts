@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type JsonValue, toJson } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
@@ -41,7 +42,7 @@ export function createMcpTools({ signer, policy, ledger, log }: McpToolsOptions)
     async request_signature({ key, kind, payload, idempotency_key: given }, signal) {
       const name = keyName(key);
       const input = readPayloadInput(kind, payload);
-      const idempotencyKey = optionalText(given, "idempotency_key", 200);
+      const idempotencyKey = optionalText(given, "idempotency_key", 200) ?? randomUUID();
       await checkPolicy(policy, name, input);
       const explanation = await explain(input);
       const count = await countSignatures(input);
@@ -55,9 +56,13 @@ export function createMcpTools({ signer, policy, ledger, log }: McpToolsOptions)
           name,
           payload: toSignPayload(input),
           // A prefix keeps an agent away from the idempotency keys of the backend.
-          idempotencyKey: idempotencyKey === undefined ? "" : `mcp-${idempotencyKey}`,
+          idempotencyKey: `mcp-${idempotencyKey}`,
         };
-        const signed = await signer.sign(request, { signal, timeoutMs: SIGN_TIMEOUT_MS });
+        const signed = await signer
+          .sign(request, { signal, timeoutMs: SIGN_TIMEOUT_MS })
+          .catch((cause: unknown) => {
+            throw new FailedSignature(idempotencyKey, cause);
+          });
         return { signed: showSigned(input, signed), explanation };
       } finally {
         signingCount--;
@@ -74,10 +79,8 @@ export function createMcpTools({ signer, policy, ledger, log }: McpToolsOptions)
     list: DESCRIPTIONS,
     async call(name, args, signal) {
       const audited = { audit: "mcp", tool: Object.hasOwn(tools, name) ? name : "unknown" };
-      const keyOf = {
-        keyName: KEY_NAME.test(String(args["key"])) ? args["key"] : undefined,
-        kind: kindOf(args),
-      };
+      const { key } = args;
+      const keyOf = { keyName: isKeyName(key) ? key : undefined, kind: kindOf(args) };
       try {
         if (!Object.hasOwn(tools, name)) throw new McpError("UNKNOWN_TOOL", "there is no tool of this name");
         if (callCount >= MAX_CALLS) throw new McpError("BUSY", `${MAX_CALLS} calls run; call again later`);
@@ -88,8 +91,7 @@ export function createMcpTools({ signer, policy, ledger, log }: McpToolsOptions)
       } catch (error) {
         const failure = showFailure(error);
         log.info({ ...audited, ...keyOf, outcome: failure.reason }, "a tool has failed");
-        if (failure.reason === "INTERNAL" || failure.reason === "SIGNER_UNAVAILABLE")
-          log.error({ cause: error }, "a tool has failed unexpectedly");
+        if (UNEXPECTED.has(failure.reason)) log.error({ cause: error }, "a tool has failed unexpectedly");
         return { isError: true, value: { note: UNTRUSTED_NOTE, ...failure } };
       }
     },
@@ -128,6 +130,8 @@ const MAX_CALLS = 32;
 /** The most signatures at a time, over all sessions. */
 const MAX_SIGNING = 4;
 const SIGN_TIMEOUT_MS = 180_000;
+/** The failures whose cause only the log shows. */
+const UNEXPECTED: ReadonlySet<string> = new Set(["INTERNAL", "SIGNER_UNAVAILABLE", "LEDGER_UNAVAILABLE"]);
 const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}$/;
 
 /** Ethereum's APIs take hex, those of the other chains Base64. */
@@ -183,7 +187,7 @@ const DESCRIPTIONS: readonly ToolDescription[] = [
     name: "request_signature",
     description:
       "Has a payload signed with a key. The owner of the signer decides which keys, kinds and amounts are allowed, and " +
-      "how many signatures. It sends no transaction. Repeat a failed call with the same idempotency_key.",
+      "how many signatures. It sends no transaction. Repeat a failed call with the idempotency_key of its result, if that has one.",
     inputSchema: schema(
       {
         key: KEY,
@@ -204,8 +208,12 @@ function schema(properties: Readonly<Record<string, object>>, required: readonly
   return { type: "object" as const, properties, required, additionalProperties: false };
 }
 
+function isKeyName(value: unknown): value is string {
+  return typeof value === "string" && KEY_NAME.test(value);
+}
+
 function keyName(value: unknown): string {
-  if (typeof value === "string" && KEY_NAME.test(value)) return value;
+  if (isKeyName(value)) return value;
   throw new McpError("VALIDATION", "key: must be the name of a key");
 }
 
@@ -223,10 +231,33 @@ interface Failure {
   readonly reason: string;
   readonly message: string;
   readonly details?: Untrusted;
+  /** Of a signature: a repeat with it is not charged again. */
+  readonly idempotency_key?: string;
+}
+
+/** The signer has made no signature, or has not said so. */
+class FailedSignature extends Error {
+  override readonly name = "FailedSignature";
+  readonly idempotencyKey: string;
+
+  constructor(idempotencyKey: string, cause: unknown) {
+    super("no signature was returned", { cause });
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/** Such a failure says whether the signature was refunded. Its idempotency key gives the same failure again. */
+function hasFailedForGood(error: unknown): boolean {
+  if (!(error instanceof ConnectError)) return false;
+  return error.findDetails(ErrorInfoSchema)[0]?.metadata["refunded"] !== undefined;
 }
 
 /** Describes a failure. The signer may pass on a text that the service has chosen, so that it is marked. */
 function showFailure(error: unknown): Failure {
+  if (error instanceof FailedSignature) {
+    const failure = showFailure(error.cause);
+    return hasFailedForGood(error.cause) ? failure : { ...failure, idempotency_key: error.idempotencyKey };
+  }
   if (error instanceof McpError) return { reason: error.reason, message: error.message };
   if (!(error instanceof ConnectError)) return { reason: "INTERNAL", message: "internal error" };
   const info = error.findDetails(ErrorInfoSchema)[0];

@@ -46,7 +46,11 @@ export function openSignatureLedger(folder: string, bounds: LedgerBounds, nowMs 
         }
       } catch (cause) {
         if (cause instanceof McpError) throw cause;
-        throw new McpError("LEDGER_UNAVAILABLE", "the ledger of signatures cannot be read or written");
+        throw new McpError(
+          "LEDGER_UNAVAILABLE",
+          "the ledger of signatures cannot be read or written; the server's log has the cause",
+          cause,
+        );
       }
     },
   };

@@ -86,7 +86,7 @@ function checkAuthorization(limits: TransferLimits, json: string): void {
   const isAuthorization =
     primaryType === "TransferWithAuthorization" &&
     Array.isArray(struct) &&
-    JSON.stringify(struct.map(({ name, type }) => [name, type])) === JSON.stringify(AUTHORIZATION);
+    JSON.stringify(struct.map((field) => [field?.name, field?.type])) === JSON.stringify(AUTHORIZATION);
   // A domain type without them would leave the contract or the chain out of what is signed.
   const ofDomain = types["EIP712Domain"];
   const hasPlace = ["chainId", "verifyingContract"].every(
@@ -95,11 +95,12 @@ function checkAuthorization(limits: TransferLimits, json: string): void {
   );
   const { chainId, verifyingContract } = domain;
   const { to, value } = message;
-  const isComplete =
-    typeof verifyingContract === "string" && typeof to === "string" && /^\d{1,78}$/.test(String(value));
+  // A number above 2^53 has lost digits.
+  const isAmount = typeof value === "string" ? /^\d{1,78}$/.test(value) : isCount(value);
+  const isComplete = typeof verifyingContract === "string" && typeof to === "string" && isAmount;
   // A chain id as text is left out of a domain whose type is not given.
-  const isChain = typeof chainId === "number" || (ofDomain !== undefined && typeof chainId === "string");
-  const isKnownChain = isChain && /^\d{1,15}$/.test(String(chainId));
+  const isKnownChain =
+    isCount(chainId) || (ofDomain !== undefined && typeof chainId === "string" && /^\d{1,15}$/.test(chainId));
   if (!isAuthorization || !hasPlace || !isComplete || !isKnownChain) throw noTransfer();
   checkChain(limits, Number(chainId));
   checkToken(limits, verifyingContract, BigInt(String(value)));
@@ -108,9 +109,18 @@ function checkAuthorization(limits: TransferLimits, json: string): void {
 
 interface TypedData {
   readonly domain: Readonly<Record<string, unknown>>;
-  readonly types: Readonly<Record<string, readonly { readonly name?: unknown; readonly type?: unknown }[]>>;
+  readonly types: Readonly<Record<string, readonly (Field | null)[]>>;
   readonly primaryType: unknown;
   readonly message: Readonly<Record<string, unknown>>;
+}
+
+interface Field {
+  readonly name?: unknown;
+  readonly type?: unknown;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function readTypedData(json: string): TypedData {
