@@ -67,7 +67,8 @@ export async function serveHttp(
     const mcp = await connectMcp(tools, version, transport as Transport);
     const ended = once(reply, "close");
     try {
-      await transport.handleRequest(request, reply, message);
+      // Handling waits for the tool. An agent that leaves ends it, and its place is free.
+      await Promise.race([transport.handleRequest(request, reply, message), ended]);
       await ended;
     } finally {
       await mcp.close();

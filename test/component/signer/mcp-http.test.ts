@@ -13,6 +13,7 @@ import { createLatch } from "../transport/fake-services.ts";
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const authorization = `Bearer ${TOKEN}`;
 const calls: string[] = [];
+let onAbort = () => {};
 let awaited: { readonly count: number; readonly resolve: () => void } | undefined;
 let latch: ReturnType<typeof createLatch> | undefined;
 const tools: McpTools = {
@@ -24,8 +25,9 @@ const tools: McpTools = {
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
   ],
-  async call(name, args) {
+  async call(name, args, signal) {
     calls.push(name);
+    signal.addEventListener("abort", () => onAbort());
     if (calls.length === awaited?.count) awaited.resolve();
     await latch?.wait();
     return { isError: false, value: args };
@@ -106,6 +108,28 @@ describe("the server", () => {
     expect((await Promise.all(all)).map(({ status }) => status)).toEqual(
       Array.from({ length: 16 }, () => 200),
     );
+  });
+
+  it("ends the calls of an agent that leaves, which keep no place", async () => {
+    latch = createLatch();
+    const begun = new Promise<void>((resolve) => {
+      awaited = { count: calls.length + 16, resolve };
+    });
+    const leaving = Array.from({ length: 16 }, () => {
+      const request = startRequest(running.url, { method: "POST", headers: usual });
+      request.on("error", () => {});
+      return request.end(JSON.stringify(message));
+    });
+    await begun;
+    const ended = new Promise<void>((resolve) => {
+      let count = 0;
+      onAbort = () => void (++count === 16 && resolve());
+    });
+    for (const request of leaving) request.destroy();
+    await ended;
+    expect((await send(usual, JSON.stringify({ ...message, method: "tools/list" }))).status).toBe(200);
+    latch.open();
+    latch = undefined;
   });
 });
 
