@@ -25,8 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let signer = Signer { url, authorization: format!("Bearer {}", token.trim()) };
 
     // The same name returns the same key, so that this also runs after a crash.
+    let wanted =
+        CreateKeyRequest { name: "payouts".into(), curve: Curve::Ed25519.into(), ..Default::default() };
     let key: Key = signer
-        .call("CreateKey", &CreateKeyRequest { name: "payouts".into(), curve: Curve::Ed25519.into(), ..Default::default() })
+        .call("CreateKey", &wanted)
         .map_err(|reason| format!("no key: {reason}"))?;
     println!("key {}", hex::encode(key.public_key()));
 
