@@ -65,7 +65,7 @@ export function openVault({
 
   /** An agent may replace the file of a token at any time, so each call reads it. */
   function token(): Promise<string> {
-    if (login.kind === "token") return Promise.resolve(readPrivateFile(login.file, "Vault's token"));
+    if (login.kind === "token") return Promise.resolve(readToken(login.file));
     loggedIn ??= logIn(login).catch((error: unknown) => {
       loggedIn = undefined;
       throw error;
@@ -77,8 +77,7 @@ export function openVault({
     const jwt = readFileSync(jwtFile, "utf8").trim();
     const { auth } = await send("POST", `auth/${mount}/login`, { role, jwt }, undefined);
     const { client_token: made } = (auth ?? {}) as { readonly client_token?: unknown };
-    if (typeof made !== "string" || !/^[!-~]{1,4096}$/.test(made))
-      throw new VaultError("Vault's login returns no token");
+    if (typeof made !== "string" || !TOKEN.test(made)) throw new VaultError("Vault's login returns no token");
     return made;
   }
 
@@ -119,7 +118,7 @@ export function openVault({
     } catch (cause) {
       if (cause instanceof VaultError) throw cause;
       const isLate = cause instanceof Error && cause.name === "TimeoutError";
-      throw new VaultError(isLate ? `Vault does not answer within ${timeoutMs} ms` : `Vault does not answer`);
+      throw new VaultError(`Vault does not answer${isLate ? ` within ${timeoutMs} ms` : codeOf(cause)}`);
     }
   }
 
@@ -145,6 +144,7 @@ export function openVault({
 
 type Kubernetes = Extract<VaultOptions["login"], { readonly kind: "kubernetes" }>;
 
+const TOKEN = /^[!-~]{1,4096}$/;
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 16;
 /** The list of 10,000 names has about 2 MB. */
@@ -160,6 +160,18 @@ const MEANING: ReadonlyMap<number, string> = new Map([
 /** Returns true for an object of JSON. */
 export function isObject(value: unknown): value is VaultData {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function readToken(file: string): string {
+  const token = readPrivateFile(file, "Vault's token");
+  if (!TOKEN.test(token)) throw new VaultError(`the file of Vault's token, ${file}, has something else`);
+  return token;
+}
+
+/** Without it, nobody knows whether the name, the port or the certificate is wrong. A message may have the token. */
+function codeOf(error: unknown): string {
+  const { code } = ((error as Error | undefined)?.cause ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : "";
 }
 
 async function boundedText(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
