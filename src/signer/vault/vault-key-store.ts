@@ -11,8 +11,8 @@ export interface VaultPlace {
 }
 
 /**
- * Creates a store without keys, or with these. Throws if there is one at this place. An interrupted creation with keys
- * continues when it is repeated.
+ * Creates a store without keys, or with these. Throws if there is one at this place, or if there are entries. Those of an
+ * interrupted creation must be removed before it is repeated.
  */
 export async function createVaultStore(
   vault: VaultClient,
@@ -24,17 +24,28 @@ export async function createVaultStore(
   if ((await kv.read(HEAD)) !== undefined)
     throw new Error(`there is a store at ${place.mount}/${place.path}, and it is not overwritten`);
   if ((await kv.list("keys")).length > 0)
-    throw new Error(`${place.mount}/${place.path}/keys has entries without a store; remove them first`);
+    throw new Error(
+      `${place.mount}/${place.path}/keys has entries without a store; remove them only if an interrupted restore left them, because they may be the only copies of seeds`,
+    );
   const sealKey = await seal.newKey();
-  for (const key of keys) await kv.write(entryOf(key.name), sealEntry(sealKey, key), 0);
-  // The head makes the store, so that an interrupted restore leaves none.
-  await kv.write(HEAD, sealContent(sealKey, new Uint8Array(), HEAD), 0);
-  sealKey.key.fill(0);
+  const writeNew = async (entry: string, sealed: Uint8Array) => {
+    if ((await kv.write(entry, sealed, 0)) === undefined)
+      throw new Error(
+        `another process makes a store at ${place.mount}/${place.path}; nothing was overwritten`,
+      );
+  };
+  try {
+    for (const key of keys) await writeNew(entryOf(key.name), sealEntry(sealKey, key));
+    // The head makes the store, so that an interrupted restore leaves none.
+    await writeNew(HEAD, sealContent(sealKey, new Uint8Array(), HEAD));
+  } finally {
+    sealKey.key.fill(0);
+  }
 }
 
 /**
- * Opens the store and reads all its keys. The caller closes Vault. Several signers may use one store: check-and-set lets none overwrite the entry
- * of another one.
+ * Opens the store and reads all its keys. The caller closes Vault. Several signers may use one store: check-and-set lets
+ * none overwrite the entry of another one.
  */
 export async function openVaultStore(
   vault: VaultClient,
@@ -137,6 +148,8 @@ class VaultKeyStore implements VaultStore {
     return this.#afterEarlier(name, async () => {
       const entry = this.#entries.get(name);
       if (entry === undefined) throw new Error("the store has no key of this name");
+      // Since the caller began, a refresh may have found that another signer has finished the key: that stays.
+      if (entry.key.progress.kind === "active") return checkSameProgress(entry.key.progress, progress);
       const key = { ...entry.key, progress };
       const version = await this.#kv.write(entryOf(name), sealEntry(this.#sealKey, key), entry.version);
       if (version !== undefined) {
@@ -147,9 +160,8 @@ class VaultKeyStore implements VaultStore {
       if (found === undefined || !equalBytes(found.key.seed, key.seed))
         throw new VaultError("the entry of the key was replaced in Vault");
       this.#entries.set(name, found);
-      // An earlier write had no answer, and succeeded.
-      if (JSON.stringify(found.key.progress) === JSON.stringify(progress)) return;
-      throw new VaultError("another signer has changed the key; repeat the call");
+      // It is the same if an earlier write had no answer, and succeeded.
+      checkSameProgress(found.key.progress, progress);
     });
   }
 
@@ -173,6 +185,11 @@ class VaultKeyStore implements VaultStore {
       if (this.#writing.get(name) === own) this.#writing.delete(name);
     }
   }
+}
+
+function checkSameProgress(stored: KeyProgress, wanted: KeyProgress): void {
+  if (JSON.stringify(stored) !== JSON.stringify(wanted))
+    throw new VaultError("another signer has changed the key; repeat the call");
 }
 
 async function readEntry(kv: Kv, sealKey: SealKey, name: string): Promise<Entry | undefined> {

@@ -85,6 +85,38 @@ describe("a store in Vault", () => {
     expect((await open()).find("a")?.progress).toMatchObject({ resumeToken: "of the second" });
   });
 
+  it("keeps the dWallet of a key that another signer has finished, also after a refresh", async () => {
+    const [first, second] = [await open(), await open()];
+    await first.add(newKey("a"));
+    await second.refresh();
+    const active = (dwalletId: string) =>
+      ({ kind: "active", dwallet: { dwalletId, publicKeyHex: "02", sessionDigestHex: "03" } }) as const;
+    await first.setProgress("a", active("0x1"));
+    await second.refresh();
+    for (const late of [{ kind: "creating", resumeToken: "t" } as const, active("0x2")])
+      await expect(second.setProgress("a", late)).rejects.toThrow("another signer has changed the key");
+    await second.setProgress("a", active("0x1"));
+    for (const store of [second, await open()]) expect(store.find("a")?.progress).toEqual(active("0x1"));
+  });
+
+  it("is made by one of two commands that run at once, and the other one says so", async () => {
+    const elsewhere = { ...place, path: "elsewhere" };
+    server.atNext(/^POST .*elsewhere\/head/, async (pass) => {
+      server.entries.set("secret/elsewhere/head", [{ sealed: "of the other" }]);
+      return await pass();
+    });
+    await expect(createVaultStore(vault, elsewhere, seal, [newKey("a")])).rejects.toThrow(
+      "another process makes a store at secret/elsewhere",
+    );
+    expect(server.entries.get("secret/elsewhere/head")).toEqual([{ sealed: "of the other" }]);
+  });
+
+  it("without its head is not made again over the only copies of its seeds", async () => {
+    await (await open()).add(newKey("a"));
+    server.entries.delete("secret/team/signer/head");
+    await expect(createVaultStore(vault, place, seal)).rejects.toThrow("may be the only copies of seeds");
+  });
+
   it("of two signers has the keys of both after a refresh, and what it has when Vault is away", async () => {
     const [first, second] = [await open(), await open()];
     const key = newKey("a");
@@ -203,6 +235,8 @@ describe("Vault", () => {
       "x-vault-token": "another-token",
       "x-vault-namespace": "team-a",
     });
+    writeFileSync(at("token"), "two\ntokens", { mode: 0o600 });
+    await expect(own.call("GET", "secret/data/x")).rejects.toThrow(/^the file of Vault's token, \S+, has /);
     await own.close();
   });
 
@@ -229,7 +263,9 @@ describe("Vault", () => {
       openHere({ url: secure.url, caFile }),
     );
     expect(await trusting!.call("GET", "secret/data/x")).toBeUndefined();
-    await expect(strange!.call("GET", "secret/data/x")).rejects.toThrow("does not answer");
+    await expect(strange!.call("GET", "secret/data/x")).rejects.toThrow(
+      /^Vault does not answer \([A-Z_]*SELF_SIGNED[A-Z_]*\)$/,
+    );
     await Promise.all([trusting!.close(), strange!.close()]);
     await secure.close();
   });
