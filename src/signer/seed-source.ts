@@ -27,6 +27,8 @@ export function masterSeeds(masterHex: Secret): SeedSource {
   const master = hexToBytes(masterHex.reveal().toLowerCase());
   const salt = new TextEncoder().encode(SALT);
   return ({ curve, name, userReference }) => {
+    // Otherwise the key `a/b` and the key `a` of the user `b` would have one seed.
+    if (name.includes("/")) throw new Error("the name of a key has a slash");
     const path = userReference === undefined ? `${curve}/${name}` : `${curve}/${name}/${userReference}`;
     return hkdf(sha256, master, salt, new TextEncoder().encode(path), SEED_BYTES);
   };

@@ -211,6 +211,19 @@ describe("the seeds of a master seed", () => {
     expect(readSource("docs/signer-stores.md").text).toContain(expected);
   });
 
+  it("are those of no two keys, whatever the user's reference has", () => {
+    const seeds = masterSeeds(master);
+    const paths = [
+      { curve: "ED25519", name: "a" },
+      { curve: "SECP256K1", name: "a" },
+      { curve: "ED25519", name: "a", userReference: "b" },
+      { curve: "ED25519", name: "a", userReference: "b/c" },
+      { curve: "ED25519", name: "a", userReference: "/b" },
+    ] as const;
+    expect(new Set(paths.map((path) => bytesToHex(seeds(path)))).size).toBe(paths.length);
+    expect(() => seeds({ curve: "ED25519", name: "a/b" })).toThrow("has a slash");
+  });
+
   it("make the same key again when everything else is lost", async () => {
     const seen: string[] = [];
     for (const _ of [1, 2]) {
