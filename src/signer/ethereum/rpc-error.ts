@@ -32,10 +32,16 @@ export function wrongParam(name: string, description: string): RpcError {
 
 /** Converts any failure. An unexpected one shows nothing of its cause. */
 export function toRpcError(error: unknown, redact: Redact): RpcError {
-  if (error instanceof RpcError) return error;
+  if (error instanceof RpcError) return withoutSecrets(error, redact);
   const failure = error instanceof TssError ? fromTssError(error, redact) : error;
   if (!(failure instanceof SignerError)) return new RpcError(RPC_CODES.internal, "internal error");
   const { reason, message, metadata } = failure;
   const code = reason === "VALIDATION" ? RPC_CODES.wrongParams : RPC_CODES.failed;
   return new RpcError(code, message, { reason, metadata });
+}
+
+/** The node may have chosen the texts, and it knows a key in its URL. */
+function withoutSecrets({ code, message, data }: RpcError, redact: Redact): RpcError {
+  const shown: unknown = data === undefined ? undefined : JSON.parse(redact(JSON.stringify(data)));
+  return new RpcError(code, redact(message), shown);
 }

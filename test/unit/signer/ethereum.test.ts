@@ -11,6 +11,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TssError } from "../../../src/client/sdk/index.ts";
 import { createRedact } from "../../../src/service/platform/telemetry/redact.ts";
+import { Secret } from "../../../src/service/platform/telemetry/secret.ts";
 import { EVERYONE } from "../../../src/signer/access/caller.ts";
 import { createEthereumCalls } from "../../../src/signer/ethereum/ethereum-calls.ts";
 import type { EthereumNode } from "../../../src/signer/ethereum/ethereum-node.ts";
@@ -120,6 +121,16 @@ describe("JSON-RPC", () => {
     expect(await failureOf("eth_blockNumber", [], null)).toMatchObject({
       code: RPC_CODES.unknownMethod,
     });
+  });
+
+  it("passes on no key of the node's URL, which the node may quote", async () => {
+    const project = "0123456789abcdef0123456789abcdef";
+    const text = `${project} has no requests left`;
+    answers["eth_blockNumber"] = new RpcError(-32_005, text, { see: `https://node.example/v3/${project}` });
+    const redact = createRedact([new Secret(`https://node.example/v3/${project}`)]);
+    const { error } = await rpc(ethereum(node, signing, redact), "eth_blockNumber", []);
+    expect(error).toMatchObject({ code: -32_005, message: "[redacted] has no requests left" });
+    expect(JSON.stringify(error)).not.toContain(project);
   });
 
   it("shows nothing of an unexpected failure", async () => {
@@ -417,12 +428,12 @@ const signing: Pick<Signing, "sign"> = {
 };
 
 /** The calls of a signer, with a node unless it is null. */
-function ethereum(of: EthereumNode | null = node, signs = signing) {
+function ethereum(of: EthereumNode | null = node, signs = signing, redact = createRedact()) {
   const common = {
     keys: { list: () => [key] },
     signing: signs,
     chainId: 5,
-    redact: createRedact(),
+    redact,
     callerNames: () => [""],
   };
   return createEthereumCalls({ ...common, node: of ?? undefined, maxFeeWei: 10n ** 17n });
