@@ -76,9 +76,11 @@ export function openCallers(
     );
   }
 
-  /** A connection may outlive the certificate with which it began. */
+  /** A connection may outlive the certificate with which it began, and TLS may resume it. */
   function namesNow(certificate: X509Certificate | undefined): readonly string[] {
-    if (certificate === undefined || now() > Date.parse(certificate.validTo)) return [];
+    if (certificate === undefined) return [];
+    if (now() > Date.parse(certificate.validTo))
+      throw new SignerError("UNKNOWN_CALLER", "the certificate of the connection has ended");
     return certificateNames(certificate);
   }
 

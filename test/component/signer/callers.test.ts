@@ -140,7 +140,9 @@ it("a certificate is refused after its end, also on a connection that began earl
     "by-certificate",
   );
   const late = openCallers(at("callers.json"), log, { hasCertificates: true, now: () => lateMs });
-  expect(() => late.identify(call)).toThrow(expect.objectContaining({ reason: "UNKNOWN_CALLER" }));
+  const withToken = { ...call, headers: new Headers({ authorization: `Bearer ${TOKENS.b}` }) };
+  for (const each of [call, withToken])
+    expect(() => late.identify(each)).toThrow(expect.objectContaining({ reason: "UNKNOWN_CALLER" }));
 });
 
 describe("the socket", () => {
