@@ -56,7 +56,9 @@ export async function restoreStore(
 ): Promise<void> {
   const config = loadSignerConfig(context.environment);
   const copySeal = fromSeal === undefined ? config.seal : parseSeal(fromSeal)!;
-  const count = await withStoreParts(config, context, false, async (parts) => {
+  // A passphrase that opens no copy is new, so a typing error would show only when the store is opened.
+  const isNew = config.seal.kind === "passphrase" && copySeal.kind !== "passphrase";
+  const count = await withStoreParts(config, context, isNew, async (parts) => {
     const { store } = config;
     if (store.kind === "memory") throw new UsageError(WHY_NO_BACKUP);
     if (store.kind === "file") await refuseExisting(store.file);

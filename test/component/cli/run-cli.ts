@@ -8,20 +8,25 @@ export interface CliResult {
   readonly err: string;
 }
 
-/** Runs `tss` in this process with only the given environment. `answer` is typed at every prompt. */
+/**
+ * Runs `tss` in this process with only the given environment. `answer` is typed at every prompt, or its items are typed
+ * one after the other.
+ */
 export async function runCli(
   argv: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   openDatabase?: OpenDatabase,
-  answer?: string,
+  answer?: string | readonly string[],
 ): Promise<CliResult> {
   const [out, err]: [string[], string[]] = [[], []];
+  const answers = Array.isArray(answer) ? [...(answer as string[])] : [];
+  const typed = () => (typeof answer === "string" ? answer : (answers.shift() ?? ""));
   const exitCode = await runTss(argv, {
     print: (line) => void out.push(line),
     note: (line) => void err.push(line),
     environment,
     openDatabase,
-    ...(answer !== undefined && { ask: async () => answer }),
+    ...(answer !== undefined && { ask: async () => typed() }),
   });
   return { exitCode, out: out.join("\n"), err: err.join("\n") };
 }

@@ -81,6 +81,11 @@ describe("tss signer", () => {
       const moved = await openFileKeyStore(at("new/keys"), passphraseSeal(PASSPHRASE));
       expect(moved.find("a")?.seed).toEqual(new Uint8Array(32).fill(9));
       await moved.close();
+      const elsewhere: Record<string, string> = { ...settings, SIGNER_STORE: at("typed/keys") };
+      const { SIGNER_PASSPHRASE_FILE: _, ...asking } = elsewhere;
+      const mistyped = await runCli(["signer", "restore", ...back], asking, undefined, [PASSPHRASE, "other"]);
+      expect(mistyped).toMatchObject({ exitCode: 2, err: expect.stringContaining("passphrases differ") });
+      expect(existsSync(at("typed/keys"))).toBe(false);
       const unknown = await runCli([...restore.slice(0, 4), "--from-seal", "none"], inVault);
       expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringContaining("aws-kms:<key>") });
     } finally {
@@ -145,6 +150,8 @@ describe("tss signer", () => {
 
   it("asks for the passphrase twice if it makes a file, and shows it nowhere", async () => {
     const { SIGNER_PASSPHRASE_FILE: _, ...asking } = environment;
+    const mistyped = await runCli(["signer", "create"], asking, undefined, [PASSPHRASE, "other"]);
+    expect(mistyped).toMatchObject({ exitCode: 2, err: expect.stringContaining("passphrases differ") });
     const run = await runCli(["signer", "create"], asking, undefined, PASSPHRASE);
     expect(run.exitCode).toBe(0);
     expect(run.out + run.err).not.toContain(PASSPHRASE);
