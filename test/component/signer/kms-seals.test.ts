@@ -47,6 +47,8 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), "tss-kms-"));
   [calls, next] = [[], undefined];
   vi.stubEnv("AWS_ENDPOINT_URL_KMS", url);
+  // A profile of the developer would take the place of the credentials.
+  vi.stubEnv("AWS_PROFILE", "");
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret-of-the-tests");
   writeFileSync(at("subject"), "subject-token");
