@@ -274,8 +274,11 @@ export async function revokeUserSessions(
     if (isWithin([userReference], allowance?.userReferences))
       await execute(
         db,
-        sql`UPDATE project_user SET sessions_ended_at = clock_timestamp()
-            WHERE project_id = ${projectId} AND reference = ${userReference}`,
+        sql`WITH marked AS (
+              UPDATE project_user SET sessions_ended_at = clock_timestamp()
+              WHERE project_id = ${projectId} AND reference = ${userReference}
+              RETURNING project_id, reference AS id
+            ) ${auditInsert("user.end_sessions", sql`marked`, caller.origin)}`,
       );
     return await endSessions(
       db,
