@@ -7,7 +7,7 @@ import { tokenInvalid } from "../access/identity/verify-id-token.ts";
 import { generateSessionToken, hashApiKey } from "../access/keys/api-key.ts";
 import type { SessionLookup } from "../access/stored-sessions.ts";
 import { readOrigins } from "../access/web-origins.ts";
-import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
+import { type AuditOrigin, auditInsert, writeAuditEvent } from "../audit/audit-event.ts";
 import { RecentMap } from "../platform/coordination/recent-map.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
@@ -271,20 +271,26 @@ export async function revokeUserSessions(
   const { projectId, allowance } = caller;
   const ended = await database.transaction(async (db) => {
     // Waits for exchanges that have locked the user's row. The next statement sees their sessions.
-    if (isWithin([userReference], allowance?.userReferences))
-      await execute(
+    const isKnown =
+      isWithin([userReference], allowance?.userReferences) &&
+      (await execute(
         db,
-        sql`WITH marked AS (
-              UPDATE project_user SET sessions_ended_at = clock_timestamp()
-              WHERE project_id = ${projectId} AND reference = ${userReference}
-              RETURNING project_id, reference AS id
-            ) ${auditInsert("user.end_sessions", sql`marked`, caller.origin)}`,
-      );
-    return await endSessions(
+        sql`UPDATE project_user SET sessions_ended_at = clock_timestamp()
+            WHERE project_id = ${projectId} AND reference = ${userReference} RETURNING reference`,
+      )) > 0;
+    const ids = await endSessions(
       db,
       caller,
       sql`s.user_reference = ${userReference} AND s.expires_at > clock_timestamp()`,
     );
+    // Each ended session has an event. Without one, this says that older ID tokens are refused.
+    if (isKnown && ids.length === 0)
+      await writeAuditEvent(db, caller.origin, {
+        projectId,
+        action: "user.end_sessions",
+        subject: userReference,
+      });
+    return ids;
   });
   for (const id of ended) lookup.forget(id);
   return ended.length;

@@ -107,7 +107,10 @@ export async function dwalletOf(
     const user = { projectId, reference: userReference };
     // In plain SQL, for tests on the tables of an older version.
     await database.query(
-      "INSERT INTO project_user (project_id, reference) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      `WITH added AS (
+         INSERT INTO project_user (project_id, reference) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING project_id
+       ) INSERT INTO project_user_count AS c (project_id, count) SELECT project_id, 1 FROM added
+         ON CONFLICT (project_id) DO UPDATE SET count = c.count + 1`,
       [projectId, userReference],
     );
     await addKeyUser(database, user, keyId);

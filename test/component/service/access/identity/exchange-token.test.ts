@@ -248,6 +248,7 @@ describe("an ID token", () => {
     expect(await end()).toBe(2);
     expect(await lookup.find(token)).toMatchObject({ isRevoked: true });
     await expect(exchanged(before)).rejects.toMatchObject(refused("revoked"));
+    expect(await end()).toBe(0);
     const audited = "SELECT subject FROM audit_event WHERE action = 'user.end_sessions' AND project_id = $1";
     expect(await database.query(audited, [projectId])).toEqual([{ subject: "user-7" }]);
     await exchanged(tokenOf("user-8"));
