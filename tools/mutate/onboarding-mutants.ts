@@ -3,6 +3,8 @@ import type { Mutant } from "./mutant.ts";
 const CREATE = ["test/component/service/onboarding/create-dwallet.test.ts"];
 const UNSIGNED = ["test/component/service/onboarding/bad-signature.test.ts"];
 
+const EXIT_DRILL = ["test/component/service/onboarding/exit-drill.test.ts"];
+
 /** Lines that decide who owns a dWallet and a key, and what onboarding may cost the service. */
 export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   {
@@ -74,5 +76,26 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     find: "    row.recipient === (consent.recipient ?? null) &&\n",
     replace: "",
     tests: ["test/race/exits.test.ts"],
+  },
+  {
+    name: "a project's key reports the exit of another project's dWallet",
+    file: "src/service/onboarding/exit-drill.ts",
+    find: "${withinReach(caller, sql`d`)}",
+    replace: "${withinReach(caller, sql`d`)} IS NOT NULL",
+    tests: EXIT_DRILL,
+  },
+  {
+    name: "an older report of an exit drill replaces a newer one",
+    file: "src/service/onboarding/exit-drill.ts",
+    find: "OR d.exit_drill_at < report.at",
+    replace: "OR d.exit_drill_at <> report.at",
+    tests: EXIT_DRILL,
+  },
+  {
+    name: "a report from a clock that is ahead outlives the later ones",
+    file: "src/service/onboarding/exit-drill.ts",
+    find: "SELECT LEAST(${at}::timestamptz(3), now()::timestamptz(3)) AS at",
+    replace: "SELECT ${at}::timestamptz(3) AS at",
+    tests: EXIT_DRILL,
   },
 ];

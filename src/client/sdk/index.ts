@@ -21,6 +21,7 @@ export {
   type DWallet,
   DWallet_State as DWalletState,
   type EncryptionKey,
+  ExitDrill_Outcome as ExitDrillOutcome,
   type GetNetworkResponse as NetworkInformation,
 } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 export type { Session } from "../../../gen/client/tss/v1/sessions_pb.ts";
@@ -115,6 +116,7 @@ export type {
   ListSignsArgs,
   ListUsersArgs,
   ProjectCalls,
+  ReportExitDrillArgs,
   UsageArgs,
   UserArgs,
   UserCalls,

@@ -16,6 +16,7 @@ import {
 import {
   type DWallet,
   type EncryptionKey,
+  ExitDrill_Outcome,
   type GetNetworkResponse,
   Onboarding,
 } from "../../../gen/client/tss/v1/onboarding_pb.ts";
@@ -44,6 +45,11 @@ export function createProjectCalls(transport: Transport, caller?: ServiceCaller)
     network: (options) => onboarding.getNetwork({}, options),
     getDWallet: onboarding.getDWallet,
     listDWallets: onboarding.listDWallets,
+    reportExitDrill: async ({ dwalletId, outcome, checkedAt = new Date() }, options) =>
+      void (await onboarding.reportExitDrill(
+        { dwalletId, outcome: ExitDrill_Outcome[outcome], checkTime: timestampFromDate(checkedAt) },
+        options,
+      )),
     listEncryptionKeys: onboarding.listEncryptionKeys,
     getSign: signing.getSign,
     listSigns: signing.listSigns,
@@ -112,6 +118,19 @@ export interface ProjectCalls {
    * for await (const { dwalletId } of client.listDWallets()) console.log(dwalletId);
    */
   listDWallets(args?: ListDWalletsArgs, options?: RequestOptions): AsyncIterable<DWallet>;
+  /**
+   * Tells the service the outcome of a rehearsed exit, for `getDWallet`, `listDWallets` and the console. It is the word of
+   * the client's key. A report that is not newer than the last one changes nothing.
+   *
+   * @throws {TssError} DWALLET_NOT_FOUND when the project has no such dWallet.
+   * @throws {TssError} SCOPE_MISSING when the key lacks the scope `sign`.
+   * @throws {TssError} VALIDATION when the time is more than five minutes in the future.
+   *
+   * @example
+   * const { checkedAt } = await client.rehearseLeave({ seed, dwalletId });
+   * await client.reportExitDrill({ dwalletId, outcome: "could_leave", checkedAt });
+   */
+  reportExitDrill(args: ReportExitDrillArgs, options?: RequestOptions): Promise<void>;
   /**
    * Lists the encryption keys of the project: all, or those that were registered for one user.
    *
@@ -339,6 +358,15 @@ export interface ListDWalletsArgs extends ListArgs {
   readonly state?: string | undefined;
   /** Default: all users. Empty: what `onboard` makes without a user. */
   readonly userReference?: string | undefined;
+}
+
+/** Arguments of `reportExitDrill`. */
+export interface ReportExitDrillArgs {
+  readonly dwalletId: string;
+  /** `refused` means that the owner could not leave. An unanswered rehearsal shows neither. */
+  readonly outcome: "could_leave" | "refused";
+  /** When the exit was rehearsed. Default: now. */
+  readonly checkedAt?: Date | undefined;
 }
 
 /** Arguments of `listEncryptionKeys`. */

@@ -11,6 +11,7 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platfor
 import { type Reaching, reachScope, userToList, whereWithinReach, withinReach } from "../users/reach.ts";
 import { recordDWalletState } from "./dwallet-session.ts";
 import { curveEnum } from "./encryption-keys.ts";
+import { encodeExitDrill } from "./exit-drill.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
@@ -38,6 +39,8 @@ const COLUMNS = {
   capId: true,
   name: true,
   userReference: true,
+  exitDrillAt: true,
+  exitDrillOutcome: true,
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
 
@@ -162,6 +165,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     ...(row.leaveTxDigest === null ? {} : { leaveTxDigest: row.leaveTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
     ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),
+    ...(row.exitDrillAt === null ? {} : { exitDrill: encodeExitDrill(row) }),
   });
 }
 

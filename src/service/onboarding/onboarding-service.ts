@@ -9,8 +9,9 @@ import { acceptDWallet } from "./accept-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { createDWallet } from "./create-dwallet.ts";
 import { useConsent } from "./custody/consents.ts";
-import { encodeDWallet, listDWallets, readDWallet } from "./dwallet-row.ts";
+import { encodeDWallet, findDWallet, listDWallets, readDWallet } from "./dwallet-row.ts";
 import { encodeRegisteredKey, listEncryptionKeys, registerEncryptionKey } from "./encryption-keys.ts";
+import { encodeExitDrill, storeExitDrill } from "./exit-drill.ts";
 import { describeNetwork } from "./get-network.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 import type { ParameterStore } from "./parameter-store.ts";
@@ -73,6 +74,12 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
       const caller = callerOf(context, "project");
       const { txDigest } = await useConsent(deps, caller, { action: "refuse", ...request }, timeOf(context));
       return { dwalletId: request.dwalletId, ...(txDigest !== undefined && { txDigest }) };
+    },
+    async reportExitDrill(request, context) {
+      const caller = callerOf(context, "project");
+      await storeExitDrill(deps.database, caller, request);
+      const exitDrill = encodeExitDrill(await findDWallet(deps.database, caller, request.dwalletId));
+      return exitDrill === undefined ? {} : { exitDrill };
     },
     async getDWallet({ dwalletId }, context) {
       return encodeDWallet(await readDWallet(deps, callerOf(context, "project"), dwalletId));

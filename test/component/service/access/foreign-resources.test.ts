@@ -8,7 +8,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
-import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { ExitDrill_Outcome, Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../../gen/proto/tss/v1/types_pb.ts";
@@ -165,6 +165,11 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
   }),
   LeaveDWallet: () => ({ ...consent(), recipient: objectId() }),
   RefuseRelease: consent,
+  ReportExitDrill: () => ({
+    dwalletId: ids["dwallet_id"],
+    outcome: ExitDrill_Outcome.could_leave,
+    checkTime: { $typeName: "google.protobuf.Timestamp", seconds: 0n, nanos: 0 },
+  }),
   GetDWallet: () => ({ dwalletId: ids["dwallet_id"] }),
   ReserveSign: sign,
   SubmitSign: () => ({

@@ -78,7 +78,7 @@ describe("every call of the contract", () => {
     }
   });
 
-  test("for projects that reads, or declares a deposit, is one function of the client", async () => {
+  test("for projects that reads, declares a deposit or reports an exit drill, is one function of the client", async () => {
     const { seen, transport } = recording();
     const { users, ...calls } = createProjectCalls(transport);
     await callEach(calls);
