@@ -10,9 +10,21 @@ import type { StoredKey } from "./store/key-store.ts";
  * Creates the loop that rehearses the exit of each key on a schedule: it shows that the owner could leave the service
  * today. One key is rehearsed at a time, with a pause after each, so that the keys spread over the day. Nothing that
  * somebody could submit leaves the process: see `rehearseLeave` of the SDK. Nothing is stored, so a restart begins again.
+ *
+ * The service is told the time and the outcome, for the console. It is not asked for anything: its reply, and whether it
+ * replies, change nothing.
  */
 export function createExitDrill(options: ExitDrillOptions): BackgroundLoop {
-  const { list, client, log, metrics, everyMs, clock = systemClock, paceMs = PACE_MS } = options;
+  const {
+    list,
+    client,
+    log,
+    metrics,
+    everyMs,
+    isReported = true,
+    clock = systemClock,
+    paceMs = PACE_MS,
+  } = options;
   const startedMs = clock.now();
   /** By the names of the keys that the signer has. */
   const last = new Map<string, LastDrill>();
@@ -43,12 +55,28 @@ export function createExitDrill(options: ExitDrillOptions): BackgroundLoop {
       const shownMs = outcome === "could_leave" ? now : last.get(due.name)?.shownMs;
       const waitMs = outcome === "unknown" ? Math.min(RETRY_MS, everyMs) : everyMs;
       last.set(due.name, { outcome, shownMs, nextMs: now + waitMs });
+      if (isReported && (outcome === "could_leave" || outcome === "refused"))
+        await report(due, outcome, now, signal);
       return false;
     },
   });
 
-  async function drill({ name, seed, progress }: StoredKey, signal: AbortSignal): Promise<Outcome> {
-    const dwalletId = progress.kind === "active" ? progress.dwallet.dwalletId : "";
+  /** Reports after the drill is counted, so that a service that refuses or does not reply has no say in it. */
+  async function report(key: StoredKey, outcome: ReportedOutcome, nowMs: number, signal: AbortSignal) {
+    const dwalletId = dwalletIdOf(key);
+    const options = { signal, timeoutMs: REPORT_TIMEOUT_MS };
+    try {
+      await client.reportExitDrill({ dwalletId, outcome, checkedAt: new Date(nowMs) }, options);
+    } catch (cause) {
+      if (signal.aborted) return;
+      const reason = cause instanceof TssError ? cause.reason : "INTERNAL";
+      log.warn({ keyName: key.name, dwalletId, reason }, "could not report the exit drill to the service");
+    }
+  }
+
+  async function drill(key: StoredKey, signal: AbortSignal): Promise<Outcome> {
+    const { name, seed } = key;
+    const dwalletId = dwalletIdOf(key);
     const fields = { audit: "exit-drill", keyName: name, dwalletId };
     try {
       const { checkedAt, epoch, treasuryId } = await client.rehearseLeave({ seed, dwalletId }, { signal });
@@ -81,11 +109,13 @@ export function startExitDrill(options: ExitDrillOptions, lifecycle: Lifecycle):
 /** Options of {@link createExitDrill}. */
 export interface ExitDrillOptions {
   list(): readonly StoredKey[];
-  readonly client: Pick<TssClient, "rehearseLeave">;
+  readonly client: Pick<TssClient, "rehearseLeave" | "reportExitDrill">;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "counter" | "gauge">;
   /** The time between two rehearsals of a key. */
   readonly everyMs: number;
+  /** Whether the service is told the time and the outcome. Default true. */
+  readonly isReported?: boolean | undefined;
   readonly clock?: Clock;
   /** The pause after each rehearsal. Default 5 s: 10,000 keys are done in 14 hours. */
   readonly paceMs?: number;
@@ -93,6 +123,11 @@ export interface ExitDrillOptions {
 
 const OUTCOMES = ["could_leave", "refused", "unknown", "left"] as const;
 type Outcome = (typeof OUTCOMES)[number];
+type ReportedOutcome = "could_leave" | "refused";
+
+function dwalletIdOf({ progress }: StoredKey): string {
+  return progress.kind === "active" ? progress.dwallet.dwalletId : "";
+}
 
 interface LastDrill {
   readonly outcome: Outcome;
@@ -105,6 +140,8 @@ const PACE_MS = 5_000;
 const RETRY_MS = 600_000;
 /** The abort of `treasury::custody` for an authorization of an earlier epoch: EExpired. */
 const EXPIRED = "custody:8";
+/** Short, so that 10,000 keys are done in a day even if the service answers no report. */
+const REPORT_TIMEOUT_MS = 2_000;
 /** Reasons that say nothing about the exit: somebody did not answer. */
 const UNKNOWN: ReadonlySet<string> = new Set([
   ...[

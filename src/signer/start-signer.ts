@@ -55,8 +55,10 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
   lifecycle.onStop("metrics", () => metrics.close());
   const ended = metrics.counter("signer_signatures_total", "Ended signatures by outcome.", ["outcome"]);
   metrics.gauge("signer_keys", "Keys in the store.", [], (gauge) => gauge.set(store.list().length));
-  if (options.exitDrillMs)
-    startExitDrill({ list: keys.list, client, log, metrics, everyMs: options.exitDrillMs }, lifecycle);
+  if (options.exitDrillMs) {
+    const drill = { everyMs: options.exitDrillMs, isReported: options.isExitDrillReported };
+    startExitDrill({ list: keys.list, client, log, metrics, ...drill }, lifecycle);
+  }
   const signing = createSigning({
     keys,
     client,
@@ -158,6 +160,8 @@ export interface SignerOptions {
     | undefined;
   /** The time between two rehearsals of the exit of a key. Default: none. */
   readonly exitDrillMs?: number | undefined;
+  /** Whether the service is told of each rehearsal. Default true. */
+  readonly isExitDrillReported?: boolean | undefined;
   readonly log: Log;
   readonly lifecycle: Lifecycle;
   /** Default 10,000. */

@@ -17,6 +17,7 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createClient,
+  ExitDrillOutcome,
   type OnboardResult,
   submitLeave,
   submitRefusal,
@@ -152,13 +153,25 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     } as const;
     const key = { name: "alice", curve: "ED25519", seed, createTimeMs: 0, progress } as const;
     const metrics = createMetrics();
-    const line = await new Promise<object>((resolve) => {
-      const log = { ...silentLog, info: resolve, error: resolve, warn: resolve };
-      drill = createExitDrill({ list: () => [key], client: drilling, log, metrics, everyMs: 86_400_000 });
+    const lines: object[] = [];
+    await new Promise<void>((resolve) => {
+      const write = (fields: object) => void lines.push(fields);
+      const log = { ...silentLog, info: write, error: write, warn: write };
+      const drillingClient = {
+        rehearseLeave: drilling.rehearseLeave,
+        reportExitDrill: (...args: Parameters<typeof drilling.reportExitDrill>) =>
+          drilling.reportExitDrill(...args).finally(resolve),
+      };
+      drill = createExitDrill({
+        ...{ list: () => [key], client: drillingClient, log, metrics, everyMs: 86_400_000 },
+      });
       drill.start();
     });
     await drill?.stop();
     metrics.close();
+    const { exitDrill } = await client.getDWallet({ dwalletId });
+    expect(exitDrill?.outcome).toBe(ExitDrillOutcome.could_leave);
+    const [line] = lines;
     expect(line).toMatchObject({ audit: "exit-drill", keyName: "alice", dwalletId, outcome: "could_leave" });
     // Ed25519 is deterministic: the same wish has the signature that the drill made.
     const { owner: recipient } = await client.rehearseLeave({ seed, dwalletId });

@@ -49,4 +49,11 @@ export const WATCHTOWER_MUTANTS: readonly Mutant[] = [
     replace: 'outcome !== "left" ? now',
     tests: DRILL,
   },
+  {
+    name: "a rehearsal that showed nothing is reported",
+    file: "src/signer/exit-drill.ts",
+    find: '(outcome === "could_leave" || outcome === "refused")',
+    replace: '(outcome !== "left")',
+    tests: DRILL,
+  },
 ];

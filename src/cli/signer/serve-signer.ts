@@ -55,7 +55,7 @@ export async function serveSigner(context: CommandContext): Promise<number> {
   });
   lifecycle.onStop("parts of the store", () => parts.close());
   try {
-    const { accessFile, socketPath, ethereum, exitDrillHours } = config;
+    const { accessFile, socketPath, ethereum, exitDrillHours, isExitDrillReported } = config;
     const callers =
       accessFile === undefined ? anyoneWith(token) : watchCallers(accessFile, port, log, lifecycle);
     const store = await openStore(config.store, config.seal, parts);
@@ -63,6 +63,7 @@ export async function serveSigner(context: CommandContext): Promise<number> {
       seeds: masterSeed && masterSeeds(masterSeed),
       ...{ store, service, callers, token, socketPath, port, ethereum, log, lifecycle },
       exitDrillMs: exitDrillHours * HOUR_MS,
+      isExitDrillReported,
       isSocketGuarded: accessFile !== undefined,
     });
     const names = callers.names().filter((name) => name !== "");

@@ -115,6 +115,11 @@ export const SIGNER_VARIABLES = [
     default: "24",
     description: "How often the signer rehearses the exit of each key; 0 for never",
   },
+  {
+    name: "SIGNER_EXIT_DRILL_REPORT",
+    default: "true",
+    description: "Whether the signer tells the service of each rehearsal, for the console: true or false",
+  },
   { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
   { name: "DATA_DIR", default: ".data", description: "The folder of the quick start" },
 ] as const satisfies readonly ConfigVariable[];

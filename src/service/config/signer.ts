@@ -29,6 +29,7 @@ export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {
       : undefined,
     ethereum: readEthereum(read),
     exitDrillHours: read.integer("SIGNER_EXIT_DRILL_HOURS", 0, 8_760),
+    isExitDrillReported: read.boolean("SIGNER_EXIT_DRILL_REPORT"),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
   };
   if (config.socketPath === undefined && config.port === undefined)
@@ -81,6 +82,7 @@ export interface SignerConfig extends SignerStoreConfig {
     | undefined;
   /** 0 for no rehearsals of exits. */
   readonly exitDrillHours: number;
+  readonly isExitDrillReported: boolean;
   readonly logLevel: string;
 }
 
