@@ -318,7 +318,9 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
       `#/signs/${stage.signRequestId}`,
     );
     expect(await finds(stage.dwalletId, /dWallet, Active/)).toBe(`#/dwallets/${stage.dwalletId}`);
+    await page.getByText("the owner could leave").waitFor();
     expect(await finds("treasury of the example", "treasury of the example")).toMatch(/^#\/dwallets\/0x/);
+    await page.getByText("never rehearsed").waitFor();
     expect(await finds("user/1043", /user, frozen/)).toBe("#/users/user%2F1043");
     expect(await finds("depos", "Deposits page")).toBe("#/deposits");
     await page.keyboard.press("Control+k");

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { DWallet } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { type DWallet, DWallet_State as State } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
@@ -11,6 +11,7 @@ import { ChainId, Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { ExitDrillNote } from "./exit-drill-note.tsx";
 import { addressesOf, addressNames } from "./references-panel.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
 import { DWalletBadge } from "./state-badges.tsx";
@@ -62,6 +63,7 @@ function Parts({ dwallet }: { readonly dwallet: DWallet }): JSX.Element {
             ["Name", dwallet.name],
             ["User", dwallet.userReference !== undefined && <UserLink reference={dwallet.userReference} />],
             ["State", <DWalletBadge state={dwallet.state} />],
+            ["Exit", dwallet.state === State.Active ? <ExitDrillNote of={dwallet.exitDrill} /> : undefined],
             ["Curve", enumName(CurveSchema, dwallet.curve)],
             [
               "dWallet",

@@ -52,6 +52,7 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
   };
   const signRequestId = await sign("hello from the console");
   for (const message of ["a second message", "a third one"]) await sign(message);
+  await client.reportExitDrill({ dwalletId: dwallet.id, outcome: "could_leave" });
   await payDeposit(access, client);
   await fillUsers(access, client, seed);
   const webhookEndpointId = await fillWebhooks(access);
