@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { pino } from "pino";
-import { loadClientConfig, loadSignerConfig } from "../../service/config/config.ts";
+import { loadSignerConfig } from "../../service/config/config.ts";
 import type { SignerConfig } from "../../service/config/signer.ts";
 import { HOUR_MS } from "../../service/platform/lifecycle/clock.ts";
 import { Lifecycle } from "../../service/platform/lifecycle/lifecycle.ts";
@@ -13,8 +13,8 @@ import { openStore } from "../../signer/open-store.ts";
 import { readPrivateFile } from "../../signer/private-file.ts";
 import { masterSeeds } from "../../signer/seed-source.ts";
 import { type SignerOptions, startSigner } from "../../signer/start-signer.ts";
-import { type CommandContext, UsageError } from "../command.ts";
-import { findQuickStart } from "../find-quick-start.ts";
+import type { CommandContext } from "../command.ts";
+import { findService } from "./find-service.ts";
 import { openStoreParts, readMasterSeed } from "./store-parts.ts";
 
 /**
@@ -78,25 +78,6 @@ export async function serveSigner(context: CommandContext): Promise<number> {
 }
 
 const STANDARD_ERROR = 2;
-
-async function findService(
-  { service, fullnodeUrls, treasuryId }: SignerConfig,
-  { environment }: CommandContext,
-): Promise<SignerOptions["service"]> {
-  const chain = { fullnodeUrl: fullnodeUrls?.map((url) => url.reveal()), treasuryId };
-  if (service !== undefined) {
-    const { url, apiKeyFile, network } = service;
-    const apiKey = new Secret(readPrivateFile(apiKeyFile, "the API key"));
-    return { baseUrl: url, apiKey, network, ...chain };
-  }
-  const quickStart = await findQuickStart(loadClientConfig(environment));
-  if (quickStart === undefined)
-    throw new UsageError(
-      "SIGNER_SERVICE_URL is not set, and no quick start runs here; set it with SIGNER_API_KEY_FILE and SIGNER_NETWORK",
-    );
-  const { baseUrl, apiKey, network } = quickStart;
-  return { baseUrl, apiKey: new Secret(apiKey), network, ...chain };
-}
 
 function readPort({ port }: SignerConfig): SignerOptions["port"] {
   if (port === undefined) return undefined;
