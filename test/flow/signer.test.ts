@@ -23,6 +23,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport as McpTransport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { toBase64 } from "@mysten/sui/utils";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
 import { Transaction as BitcoinTransaction, p2wpkh } from "@scure/btc-signer";
@@ -54,6 +56,7 @@ import { passphraseSeal } from "../../src/signer/seals/passphrase-seal.ts";
 import { openKeyFile } from "../../src/signer/store/file-key-store.ts";
 import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { ownerOf } from "../support/database/exits.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 import { type ServiceProxy, startServiceProxy } from "../support/signer/service-proxy.ts";
@@ -531,6 +534,90 @@ describe("a caller", () => {
     const metrics = await text(reply);
     expect(metrics).toMatch(/^service_signer_keys [1-9]\d*$/m);
     expect(metrics).toMatch(/^service_signer_signatures_total\{outcome="signed"\} [1-9]\d*$/m);
+  });
+});
+
+describe("a key that its owner takes out", () => {
+  const owner = Ed25519Keypair.generate();
+  const seedFile = () => path.join(files.folder, "leaving.seed");
+  /** Runs a command beside the running signer. */
+  const run = async (argv: readonly string[], more: Record<string, string> = {}, stop?: Promise<unknown>) => {
+    const settings = files.environment({ ...service.access, baseUrl: proxy.url });
+    const child = runTss(argv, { ...settings, ...more });
+    void stop?.then(() => child.kill("SIGKILL"));
+    const output = [text(child.stdout!), text(child.stderr!), once(child, "exit")] as const;
+    const [out, err, [code]] = await Promise.all(output);
+    logs.push([out, err]);
+    return { out, err, code: code as number | null };
+  };
+  const leave = (name: string, ...more: string[]) =>
+    ["signer", "leave", name, "--to", owner.toSuiAddress(), "--confirm", name, ...more] as const;
+  /** The owner of a capability on the chain, which the output of a command names. */
+  const ownerIn = async (out: string) => {
+    const [, capability = ""] = /^capability +(0x\w{64})$/m.exec(out) ?? [];
+    const chain = new SuiGrpcClient({ network: "localnet", baseUrl: service.access.fullnodeUrl });
+    return await ownerOf({ client: chain }, capability);
+  };
+
+  it("leaves once, also if the command is killed, and then signs nothing any more", async () => {
+    const key = await create("leaving");
+    await signs(key);
+    const killed = new Promise<void>((resolve) => {
+      proxy.atNext("LeaveDWallet", async ({ pass }) => {
+        await pass();
+        resolve();
+        return await new Promise(() => {});
+      });
+    });
+    const first = await run(leave("leaving"), {}, killed);
+    expect([first.code, first.out]).toEqual([null, ""]);
+    // It was written before the service heard of the exit.
+    const line = first.err.split("\n").find((each) => each.includes('"audit":"leave"'));
+    expect(JSON.parse(line!)).toMatchObject({ dwalletId: key.dwalletId, recipient: owner.toSuiAddress() });
+    const again = await run(leave("leaving"));
+    expect([again.code, again.out]).toEqual([
+      0,
+      expect.stringMatching(/^transaction +[1-9A-HJ-NP-Za-km-z]{43,44}$/m),
+    ]);
+    expect(await ownerIn(again.out)).toBe(owner.toSuiAddress());
+    expect(await refusalOf(signs(key))).toEqual([Code.FailedPrecondition, "DWALLET_LEFT"]);
+    const elsewhere = ["signer", "leave", "leaving", "--to", `0x${"e".repeat(64)}`, "--confirm", "leaving"];
+    expect(await run(elsewhere)).toMatchObject({ code: 1, err: expect.stringContaining("DWALLET_LEFT") });
+  });
+
+  it("has its seed in a file, from which its share is recovered without the service", async () => {
+    const { dwalletId = "" } = await createRpcClient(Signer, onSocket("Connect")).getKey({ name: "leaving" });
+    const { code, out } = await run(["signer", "export", "leaving", "--out", seedFile()]);
+    const [, digest = ""] = /^session digest +([0-9a-f]{64})$/m.exec(out) ?? [];
+    expect([code, statSync(seedFile()).mode & 0o777]).toEqual([0, 0o600]);
+    expect(`0x${readFileSync(seedFile(), "utf8")}`).toBe(`${await seedOf("leaving")}\n`);
+    const share = path.join(files.folder, "leaving.share");
+    const named = ["--seed-file", seedFile(), "--dwallet", dwalletId, "--curve", "ED25519", "--out", share];
+    const chain = ["--network", "localnet", "--fullnode-url", service.access.fullnodeUrl];
+    const recovered = await run(["recover", ...named, ...chain, "--session-digest", digest]);
+    expect([recovered.code, readFileSync(share, "utf8")]).toEqual([
+      0,
+      expect.stringMatching(/^[0-9a-f]{64,}\n$/),
+    ]);
+  });
+
+  it("leaves past a service that does not answer, with a key that pays for the gas", async () => {
+    await create("leaving-alone");
+    const { treasuryId } = await client.raw.onboarding.getNetwork({});
+    const { fullnodeUrl } = service.access;
+    const body = JSON.stringify({ FixedAmountRequest: { recipient: owner.toSuiAddress() } });
+    const headers = { "content-type": "application/json" };
+    expect((await fetch(new URL("/v2/gas", fullnodeUrl), { method: "POST", headers, body })).ok).toBe(true);
+    const gas = path.join(files.folder, "gas.key");
+    writeFileSync(gas, owner.getSecretKey(), { mode: 0o600 });
+    const chain = { SIGNER_FULLNODE_URLS: fullnodeUrl, SIGNER_TREASURY_ID: treasuryId };
+    const argv = leave("leaving-alone", "--key-file", gas);
+    const left = await run(argv, { ...chain, SIGNER_SERVICE_URL: "http://127.0.0.1:1" });
+    expect(left).toMatchObject({ code: 0, err: expect.stringContaining('"audit":"leave"') });
+    expect(await ownerIn(left.out)).toBe(owner.toSuiAddress());
+    const calls = proxy.calls.filter((method) => method === "LeaveDWallet").length;
+    expect((await run(argv, chain)).out).toBe(left.out);
+    expect(proxy.calls.filter((method) => method === "LeaveDWallet")).toHaveLength(calls);
   });
 });
 

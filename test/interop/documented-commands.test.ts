@@ -62,6 +62,8 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "it installs the packages",
   "npm install --global threshold-signing-service": "it takes the published package",
   "tss signer mcp": "it speaks to an agent: test/flow/signer.test.ts",
+  "tss signer export": "it takes a key of a signer: test/flow/signer.test.ts",
+  "tss signer leave": "the same",
   "tss signer create": "it asks for a passphrase: test/component/cli/signer-commands.test.ts",
   "tss coin-price confirm IKA --price 0.031": "no price waits here: test/race/price-bounds.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",

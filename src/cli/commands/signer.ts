@@ -1,17 +1,30 @@
+import { Curve } from "../../client/sdk/names.ts";
 import { parseSeal, SEAL_FORMS } from "../../service/config/seal-choice.ts";
 import { PAYLOAD_KINDS } from "../../signer/mcp/payload-input.ts";
 import { command } from "../command.ts";
 import {
+  choiceOf,
   choicesOf,
   count,
   defaulted,
   httpUrl,
   nonEmptyText,
+  objectId,
+  operand,
   optional,
   required,
   texts,
+  userReference,
   WrongValue,
 } from "../option.ts";
+import { fullAddress } from "../treasury/change-options.ts";
+
+/** The options that name a key. */
+const KEY_OPTIONS = {
+  name: operand("<name>", "the name of the key", keyName),
+  curve: optional("<curve>", "with SIGNER_STORE=memory: the key's curve", choiceOfCurve),
+  user: optional("<reference>", "with SIGNER_STORE=memory: the user that the key belongs to", userReference),
+};
 
 export const signerCommands = {
   create: command({
@@ -77,13 +90,47 @@ export const signerCommands = {
     run: async ({ from, fromSeal }, context) =>
       (await import("../signer/key-file-commands.ts")).restoreStore(from, fromSeal, context),
   }),
+  export: command({
+    summary: "write the seed of one key to a file, in clear text, also while the signer runs",
+    details:
+      "The file has 64 hex digits and mode 0600, and `tss recover` and the SDK read it. Nothing else shows the seed.\n" +
+      "Whoever has the file can take the dWallet out of the service and sign with the key.",
+    options: { ...KEY_OPTIONS, out: required("<file>", "the new file of the seed", nonEmptyText) },
+    run: async (values, context) => (await import("../signer/export-key.ts")).exportKey(values, context),
+  }),
+  leave: command({
+    summary: "take a key out of the service: its dWallet's capability goes to a Sui address, for good",
+    details:
+      "The seed signs, and the service submits and pays for the gas. With --key-file, a key of yours does, past the\n" +
+      "service. It asks for the key's name, unless --confirm has it. Repeat it after an interruption: it reads the chain\n" +
+      "first. Standard error has the audit line that a watchtower reads.",
+    options: {
+      ...KEY_OPTIONS,
+      to: required("<address>", "the Sui address that gets the capability; have its key", fullAddress),
+      confirm: optional("<name>", "the key's name again, so that nothing is asked", nonEmptyText),
+      dwallet: optional("<id>", "the dWallet, if the store does not know it", objectId),
+      keyFile: optional("<file>", "pay for the gas with the Sui key in this file", nonEmptyText),
+      package: optional("<id>", "with --key-file: the newest package of an upgraded Treasury", objectId),
+    },
+    run: async (values, context) =>
+      (await import("../signer/leave-service.ts")).leaveService(values, context),
+  }),
 };
 
 function keyNames(value: string): string[] {
   const names = texts(value);
-  if (names.some((name) => !/^[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}$/.test(name)))
+  if (!names.every((name) => KEY_NAME.test(name)))
     throw new WrongValue("takes names of keys, separated by commas");
   return names;
+}
+
+function keyName(value: string): string {
+  if (!KEY_NAME.test(value)) throw new WrongValue("takes the name of a key");
+  return value;
+}
+
+function choiceOfCurve(value: string): Curve {
+  return choiceOf(Object.values(Curve))(value);
 }
 
 function wei(value: string): bigint {
@@ -118,3 +165,5 @@ function sealForm(value: string): string {
   if (parseSeal(value) === undefined) throw new WrongValue(`takes ${SEAL_FORMS}`);
   return value;
 }
+
+const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}$/;

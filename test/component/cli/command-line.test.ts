@@ -29,6 +29,7 @@ const OPTIONS = {
 const ALONE = [
   ...["serve", "localnet", "localnet faucet", "demo", "config", "version", "recover"],
   ...["signer create", "signer serve", "signer mcp", "signer backup", "signer restore", "watchtower"],
+  ...["signer export", "signer leave"],
 ];
 // Help loads the modules of every command.
 beforeAll(() => runCli(["help"]), 60_000);

@@ -89,6 +89,8 @@ const ELSEWHERE: readonly (readonly [hint: RegExp, test: string, runs: RegExp])[
     "test/component/cli/signer-commands.test.ts",
     /\["signer", "create"\]/,
   ],
+  [/^signer export <name> --out <file>$/, "test/flow/signer.test.ts", /"signer", "export",/],
+  [/^recover$/, "test/flow/signer.test.ts", /\["recover",/],
   [/^try$/, "test/flow/try.test.ts", /runCli\(\["try"/],
 ];
 

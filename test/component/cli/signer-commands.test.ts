@@ -1,13 +1,16 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { passphraseSeal } from "../../../src/signer/seals/passphrase-seal.ts";
-import { openFileKeyStore } from "../../../src/signer/store/file-key-store.ts";
+import { createKeyFile, openFileKeyStore } from "../../../src/signer/store/file-key-store.ts";
 import { startFakeVault } from "../../support/signer/fake-vault.ts";
 import { printed, runCli } from "./run-cli.ts";
 
 const PASSPHRASE = "correct horse battery staple";
+const ID = `0x${"d".repeat(64)}`;
 let folder: string;
 let environment: Record<string, string>;
 const at = (name: string) => path.join(folder, name);
@@ -198,6 +201,114 @@ describe("tss signer", () => {
     });
     expect([exitCode, err]).toEqual([1, expect.stringContaining("must have 32 or more")]);
     expect(err).not.toContain("short-token");
+  });
+});
+
+/** Makes a key file with the Active key "a", whose passphrase is cheap to check. */
+async function makeKeyFile(): Promise<void> {
+  const dwallet = { dwalletId: ID, publicKeyHex: "00", sessionDigestHex: "d1".repeat(32) };
+  const seed = new Uint8Array(32).fill(0xa9);
+  const key = { name: "a", curve: "ED25519", seed, createTimeMs: 0 } as const;
+  await createKeyFile(at("keys"), passphraseSeal(PASSPHRASE, 4), [
+    { ...key, progress: { kind: "active", dwallet } },
+  ]);
+}
+
+describe("tss signer export", () => {
+  it("writes a key's seed while the signer has the file open, shows it nowhere, and overwrites nothing", async () => {
+    await makeKeyFile();
+    const store = await openFileKeyStore(at("keys"), passphraseSeal(PASSPHRASE));
+    const write = (name: string, ...more: string[]) =>
+      runCli(["signer", "export", name, "--out", at("seed"), ...more], {
+        ...environment,
+        SIGNER_STORE: at("keys"),
+      });
+    expect(await write("b")).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining("no key of the name b"),
+    });
+    expect(await write("a", "--curve", "ED25519")).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining("are for SIGNER_STORE=memory"),
+    });
+    expect(existsSync(at("seed"))).toBe(false);
+    const { exitCode, out, err } = await write("a");
+    expect([exitCode, err]).toEqual([0, expect.stringContaining("Whoever has this file has the key")]);
+    expect(out).toContain(ID);
+    expect(out).toContain("d1".repeat(32));
+    expect([readFileSync(at("seed"), "utf8"), statSync(at("seed")).mode & 0o777]).toEqual([
+      `${"a9".repeat(32)}\n`,
+      0o600,
+    ]);
+    expect(out + err).not.toContain("a9a9");
+    writeFileSync(at("seed"), "of another");
+    expect(await write("a")).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining("is not overwritten"),
+    });
+    expect(readFileSync(at("seed"), "utf8")).toBe("of another");
+    await store.close();
+  });
+
+  it.each([
+    [["payouts", "--curve", "ED25519"], "9d3cdac3b1a53321e876269b022901b8cb851a7da0dece0f07734042bad4bf29"],
+    [
+      ["main", "--curve", "SECP256K1", "--user", "user/42"],
+      "caffbcbfa41949be0c7d28a4b129faead04baa68352f7ce1da5e4fd35f22997a",
+    ],
+  ])(
+    "derives the documented seed of %j from a master seed, and says that nothing has checked it",
+    async (key, hex) => {
+      const master = Buffer.from(Array.from({ length: 32 }, (_, octet) => octet)).toString("hex");
+      const memory = () => ({ SIGNER_STORE: "memory", SIGNER_MASTER_SEED_HEX: master });
+      const unknown = await runCli(["signer", "export", key[0]!, "--out", at("seed")], memory());
+      expect([unknown.exitCode, unknown.err]).toEqual([2, expect.stringContaining("--curve is missing")]);
+      const { exitCode, out, err } = await runCli(
+        ["signer", "export", ...key, "--out", at("seed")],
+        memory(),
+      );
+      expect([exitCode, err]).toEqual([0, expect.stringContaining("nothing has checked these")]);
+      expect(readFileSync(at("seed"), "utf8")).toBe(`${hex}\n`);
+      for (const secret of [hex, master]) expect(out + err).not.toContain(secret);
+    },
+  );
+});
+
+describe("tss signer leave", () => {
+  it.each([
+    ["another name is typed", [], "b", 1, "that is not the name; nothing was done"],
+    ["--confirm has another name", ["--confirm", "b"], "a", 2, "--confirm takes the name of the key"],
+    ["--dwallet is another one", ["--dwallet", `0x${"e".repeat(64)}`], "a", 2, "--dwallet is another one"],
+    ["--package has no --key-file", ["--package", ID], "a", 2, "--package needs --key-file"],
+    [
+      "--key-file has no fullnode",
+      ["--key-file", "x"],
+      "a",
+      2,
+      "needs an http(s) URL in SIGNER_FULLNODE_URLS",
+    ],
+  ])("calls nobody and writes no audit line if %s", async (_, more, answer, code, message) => {
+    await makeKeyFile();
+    writeFileSync(at("api-key"), "tss_local_0123456789abcdef", { mode: 0o600 });
+    let calls = 0;
+    const server = createServer((_request, reply) => {
+      calls += 1;
+      reply.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const settings = {
+      ...environment,
+      SIGNER_STORE: at("keys"),
+      SIGNER_SERVICE_URL: `http://127.0.0.1:${port}`,
+      SIGNER_NETWORK: "localnet",
+      SIGNER_API_KEY_FILE: at("api-key"),
+    };
+    const argv = ["signer", "leave", "a", "--to", ID, ...more];
+    const { exitCode, err } = await runCli(argv, settings, undefined, answer);
+    server.close();
+    expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
+    expect([calls, err.includes('"audit"')]).toEqual([0, false]);
   });
 });
 
