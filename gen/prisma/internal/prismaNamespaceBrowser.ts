@@ -317,6 +317,8 @@ export const DWalletScalarFieldEnum = {
   acceptTxDigest: 'acceptTxDigest',
   leaveTxDigest: 'leaveTxDigest',
   leftVersion: 'leftVersion',
+  exitDrillAt: 'exitDrillAt',
+  exitDrillOutcome: 'exitDrillOutcome',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -72,6 +72,8 @@ export type DWalletMinAggregateOutputType = {
   acceptTxDigest: string | null
   leaveTxDigest: string | null
   leftVersion: bigint | null
+  exitDrillAt: Date | null
+  exitDrillOutcome: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -108,6 +110,8 @@ export type DWalletMaxAggregateOutputType = {
   acceptTxDigest: string | null
   leaveTxDigest: string | null
   leftVersion: bigint | null
+  exitDrillAt: Date | null
+  exitDrillOutcome: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -144,6 +148,8 @@ export type DWalletCountAggregateOutputType = {
   acceptTxDigest: number
   leaveTxDigest: number
   leftVersion: number
+  exitDrillAt: number
+  exitDrillOutcome: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -196,6 +202,8 @@ export type DWalletMinAggregateInputType = {
   acceptTxDigest?: true
   leaveTxDigest?: true
   leftVersion?: true
+  exitDrillAt?: true
+  exitDrillOutcome?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -232,6 +240,8 @@ export type DWalletMaxAggregateInputType = {
   acceptTxDigest?: true
   leaveTxDigest?: true
   leftVersion?: true
+  exitDrillAt?: true
+  exitDrillOutcome?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -268,6 +278,8 @@ export type DWalletCountAggregateInputType = {
   acceptTxDigest?: true
   leaveTxDigest?: true
   leftVersion?: true
+  exitDrillAt?: true
+  exitDrillOutcome?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -391,6 +403,8 @@ export type DWalletGroupByOutputType = {
   acceptTxDigest: string | null
   leaveTxDigest: string | null
   leftVersion: bigint | null
+  exitDrillAt: Date | null
+  exitDrillOutcome: string | null
   createdAt: Date
   updatedAt: Date
   _count: DWalletCountAggregateOutputType | null
@@ -450,6 +464,8 @@ export type DWalletWhereInput = {
   acceptTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   leaveTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
+  exitDrillAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
+  exitDrillOutcome?: Prisma.StringNullableFilter<"DWallet"> | string | null
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
@@ -490,6 +506,8 @@ export type DWalletOrderByWithRelationInput = {
   acceptTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   leaveTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   leftVersion?: Prisma.SortOrderInput | Prisma.SortOrder
+  exitDrillAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  exitDrillOutcome?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
@@ -535,6 +553,8 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   acceptTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   leaveTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
+  exitDrillAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
+  exitDrillOutcome?: Prisma.StringNullableFilter<"DWallet"> | string | null
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
@@ -575,6 +595,8 @@ export type DWalletOrderByWithAggregationInput = {
   acceptTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   leaveTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   leftVersion?: Prisma.SortOrderInput | Prisma.SortOrder
+  exitDrillAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  exitDrillOutcome?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.DWalletCountOrderByAggregateInput
@@ -619,6 +641,8 @@ export type DWalletScalarWhereWithAggregatesInput = {
   acceptTxDigest?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   leaveTxDigest?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   leftVersion?: Prisma.BigIntNullableWithAggregatesFilter<"DWallet"> | bigint | number | null
+  exitDrillAt?: Prisma.DateTimeNullableWithAggregatesFilter<"DWallet"> | Date | string | null
+  exitDrillOutcome?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"DWallet"> | Date | string
 }
@@ -653,6 +677,8 @@ export type DWalletCreateInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
@@ -693,6 +719,8 @@ export type DWalletUncheckedCreateInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
@@ -729,6 +757,8 @@ export type DWalletUpdateInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
@@ -769,6 +799,8 @@ export type DWalletUncheckedUpdateInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
@@ -807,6 +839,8 @@ export type DWalletCreateManyInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -841,6 +875,8 @@ export type DWalletUpdateManyMutationInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -877,6 +913,8 @@ export type DWalletUncheckedUpdateManyInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -934,6 +972,8 @@ export type DWalletCountOrderByAggregateInput = {
   acceptTxDigest?: Prisma.SortOrder
   leaveTxDigest?: Prisma.SortOrder
   leftVersion?: Prisma.SortOrder
+  exitDrillAt?: Prisma.SortOrder
+  exitDrillOutcome?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -977,6 +1017,8 @@ export type DWalletMaxOrderByAggregateInput = {
   acceptTxDigest?: Prisma.SortOrder
   leaveTxDigest?: Prisma.SortOrder
   leftVersion?: Prisma.SortOrder
+  exitDrillAt?: Prisma.SortOrder
+  exitDrillOutcome?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1013,6 +1055,8 @@ export type DWalletMinOrderByAggregateInput = {
   acceptTxDigest?: Prisma.SortOrder
   leaveTxDigest?: Prisma.SortOrder
   leftVersion?: Prisma.SortOrder
+  exitDrillAt?: Prisma.SortOrder
+  exitDrillOutcome?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1175,6 +1219,8 @@ export type DWalletCreateWithoutProjectInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
@@ -1213,6 +1259,8 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
@@ -1280,6 +1328,8 @@ export type DWalletScalarWhereInput = {
   acceptTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   leaveTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
+  exitDrillAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
+  exitDrillOutcome?: Prisma.StringNullableFilter<"DWallet"> | string | null
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
 }
@@ -1314,6 +1364,8 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
@@ -1352,6 +1404,8 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
@@ -1414,6 +1468,8 @@ export type DWalletCreateWithoutConsentsInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
@@ -1453,6 +1509,8 @@ export type DWalletUncheckedCreateWithoutConsentsInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
@@ -1504,6 +1562,8 @@ export type DWalletUpdateWithoutConsentsInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
@@ -1543,6 +1603,8 @@ export type DWalletUncheckedUpdateWithoutConsentsInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
@@ -1578,6 +1640,8 @@ export type DWalletCreateWithoutSignRequestsInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
@@ -1617,6 +1681,8 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
@@ -1668,6 +1734,8 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
@@ -1707,6 +1775,8 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
@@ -1743,6 +1813,8 @@ export type DWalletCreateManyProjectInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1777,6 +1849,8 @@ export type DWalletUpdateWithoutProjectInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
@@ -1815,6 +1889,8 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
@@ -1852,6 +1928,8 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1887,6 +1965,8 @@ export type DWalletCreateManyEncryptionKeyInput = {
   acceptTxDigest?: string | null
   leaveTxDigest?: string | null
   leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1921,6 +2001,8 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
@@ -1959,6 +2041,8 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
@@ -1996,6 +2080,8 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2072,6 +2158,8 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   acceptTxDigest?: boolean
   leaveTxDigest?: boolean
   leftVersion?: boolean
+  exitDrillAt?: boolean
+  exitDrillOutcome?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -2113,6 +2201,8 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   acceptTxDigest?: boolean
   leaveTxDigest?: boolean
   leftVersion?: boolean
+  exitDrillAt?: boolean
+  exitDrillOutcome?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -2151,6 +2241,8 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   acceptTxDigest?: boolean
   leaveTxDigest?: boolean
   leftVersion?: boolean
+  exitDrillAt?: boolean
+  exitDrillOutcome?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -2189,11 +2281,13 @@ export type DWalletSelectScalar = {
   acceptTxDigest?: boolean
   leaveTxDigest?: boolean
   leftVersion?: boolean
+  exitDrillAt?: boolean
+  exitDrillOutcome?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "userReference" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "userReference" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "exitDrillAt" | "exitDrillOutcome" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
@@ -2284,6 +2378,14 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * A version of the Treasury that does not hold the capability. Older states of the chain do not say that it came back.
      */
     leftVersion: bigint | null
+    /**
+     * When the owner's exit was last rehearsed, says a key of the project; null for never.
+     */
+    exitDrillAt: Date | null
+    /**
+     * could_leave, refused.
+     */
+    exitDrillOutcome: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["dWallet"]>
@@ -2744,6 +2846,8 @@ export interface DWalletFieldRefs {
   readonly acceptTxDigest: Prisma.FieldRef<"DWallet", 'String'>
   readonly leaveTxDigest: Prisma.FieldRef<"DWallet", 'String'>
   readonly leftVersion: Prisma.FieldRef<"DWallet", 'BigInt'>
+  readonly exitDrillAt: Prisma.FieldRef<"DWallet", 'DateTime'>
+  readonly exitDrillOutcome: Prisma.FieldRef<"DWallet", 'String'>
   readonly createdAt: Prisma.FieldRef<"DWallet", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"DWallet", 'DateTime'>
 }

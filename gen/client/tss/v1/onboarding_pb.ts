@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { HttpBodySchema } from "../../google/api/httpbody_pb.ts";
 import { file_google_api_httpbody } from "../../google/api/httpbody_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_tss_v1_options } from "./options_pb.ts";
 import type { Curve } from "./types_pb.ts";
 import { file_tss_v1_types } from "./types_pb.ts";
@@ -15,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiPgocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIOCgZzaGEyNTYYASABKAkSDgoGb2Zmc2V0GAIgASgEIrIBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEhYKDmVuY3J5cHRpb25fa2V5GAIgASgMEhEKCXNpZ25hdHVyZRgDIAEoDBIZChFzaWduZXJfcHVibGljX2tleRgEIAEoDBIbCg51c2VyX3JlZmVyZW5jZRgFIAEoCUgAiAEBQhEKD191c2VyX3JlZmVyZW5jZSKfAQoNRW5jcnlwdGlvbktleRIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5zaWduZXJfYWRkcmVzcxgDIAEoCRIWCgl0eF9kaWdlc3QYBCABKAlIAIgBARIXCg91c2VyX3JlZmVyZW5jZXMYBSADKAlCDAoKX3R4X2RpZ2VzdCJyChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhsKDnVzZXJfcmVmZXJlbmNlGAMgASgJSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLrAgoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgDIAEoCRIWCg5zZW5kZXJfYWRkcmVzcxgEIAEoCRIaChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAwSGAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDBImCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAwSGgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMEhkKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMEhEKBG5hbWUYCiABKAlIAIgBARIbCg51c2VyX3JlZmVyZW5jZRgLIAEoCUgBiAEBQgcKBV9uYW1lQhEKD191c2VyX3JlZmVyZW5jZSK6BQoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBARIWCg5zZXNzaW9uX2RpZ2VzdBgLIAEoDBIRCgRuYW1lGAwgASgJSAOIAQESHAoPbGVhdmVfdHhfZGlnZXN0GA0gASgJSASIAQESGwoOdXNlcl9yZWZlcmVuY2UYDiABKAlIBYgBASK5AQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIOCgpTdWJtaXR0aW5nEAESIgoeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uEAISIgoeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uEAMSHgoaQXdhaXRpbmdLZXlIb2xkZXJTaWduYXR1cmUQBBIKCgZBY3RpdmUQBRILCgdMZWF2aW5nEAYSCAoETGVmdBAHQhMKEV9hY2NlcHRfdHhfZGlnZXN0QhAKDl9wdWJsaWNfb3V0cHV0Qg0KC19wdWJsaWNfa2V5QgcKBV9uYW1lQhIKEF9sZWF2ZV90eF9kaWdlc3RCEQoPX3VzZXJfcmVmZXJlbmNlInUKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCRIdChV1c2VyX291dHB1dF9zaWduYXR1cmUYAyABKAwirQEKE0xlYXZlRFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRINCgVjaGFpbhgCIAEoDBITCgt0cmVhc3VyeV9pZBgDIAEoCRIRCglyZWNpcGllbnQYBCABKAkSDQoFbm9uY2UYBSABKAQSFQoNZXhwaXJlc19lcG9jaBgGIAEoBBISCgpwdWJsaWNfa2V5GAcgASgMEhEKCXNpZ25hdHVyZRgIIAEoDCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkimwEKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSDQoFY2hhaW4YAiABKAwSEwoLdHJlYXN1cnlfaWQYAyABKAkSDQoFbm9uY2UYBCABKAQSFQoNZXhwaXJlc19lcG9jaBgFIAEoBBISCgpwdWJsaWNfa2V5GAYgASgMEhEKCXNpZ25hdHVyZRgHIAEoDCJRChVSZWZ1c2VSZWxlYXNlUmVzcG9uc2USEgoKZHdhbGxldF9pZBgBIAEoCRIWCgl0eF9kaWdlc3QYAiABKAlIAIgBAUIMCgpfdHhfZGlnZXN0IicKEUdldERXYWxsZXRSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkipgEKE0xpc3REV2FsbGV0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSEQoEbmFtZRgDIAEoCUgAiAEBEhIKBXN0YXRlGAQgASgJSAGIAQESGwoOdXNlcl9yZWZlcmVuY2UYBSABKAlIAogBAUIHCgVfbmFtZUIICgZfc3RhdGVCEQoPX3VzZXJfcmVmZXJlbmNlIlIKFExpc3REV2FsbGV0c1Jlc3BvbnNlEiEKCGR3YWxsZXRzGAEgAygLMg8udHNzLnYxLkRXYWxsZXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMsgGCgpPbmJvYXJkaW5nEkwKCkdldE5ldHdvcmsSGS50c3MudjEuR2V0TmV0d29ya1JlcXVlc3QaGi50c3MudjEuR2V0TmV0d29ya1Jlc3BvbnNlIgeQAgGYtRgBEmIKFUdldFByb3RvY29sUGFyYW1ldGVycxIkLnRzcy52MS5HZXRQcm90b2NvbFBhcmFtZXRlcnNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSILkAIBmLUYAai1GAEwARJaChVSZWdpc3RlckVuY3J5cHRpb25LZXkSJC50c3MudjEuUmVnaXN0ZXJFbmNyeXB0aW9uS2V5UmVxdWVzdBoVLnRzcy52MS5FbmNyeXB0aW9uS2V5IgSYtRgCEmQKEkxpc3RFbmNyeXB0aW9uS2V5cxIhLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0GiIudHNzLnYxLkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlIgeQAgGYtRgBEkQKDUNyZWF0ZURXYWxsZXQSHC50c3MudjEuQ3JlYXRlRFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIEmLUYAhJECg1BY2NlcHREV2FsbGV0EhwudHNzLnYxLkFjY2VwdERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiBJi1GAISQQoKR2V0RFdhbGxldBIZLnRzcy52MS5HZXREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgeQAgGYtRgBElIKDExpc3REV2FsbGV0cxIbLnRzcy52MS5MaXN0RFdhbGxldHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REV2FsbGV0c1Jlc3BvbnNlIgeQAgGYtRgBEk8KDExlYXZlRFdhbGxldBIbLnRzcy52MS5MZWF2ZURXYWxsZXRSZXF1ZXN0GhwudHNzLnYxLkxlYXZlRFdhbGxldFJlc3BvbnNlIgSYtRgCElIKDVJlZnVzZVJlbGVhc2USHC50c3MudjEuUmVmdXNlUmVsZWFzZVJlcXVlc3QaHS50c3MudjEuUmVmdXNlUmVsZWFzZVJlc3BvbnNlIgSYtRgCYgZwcm90bzM", [file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiPgocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIOCgZzaGEyNTYYASABKAkSDgoGb2Zmc2V0GAIgASgEIrIBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEhYKDmVuY3J5cHRpb25fa2V5GAIgASgMEhEKCXNpZ25hdHVyZRgDIAEoDBIZChFzaWduZXJfcHVibGljX2tleRgEIAEoDBIbCg51c2VyX3JlZmVyZW5jZRgFIAEoCUgAiAEBQhEKD191c2VyX3JlZmVyZW5jZSKfAQoNRW5jcnlwdGlvbktleRIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5zaWduZXJfYWRkcmVzcxgDIAEoCRIWCgl0eF9kaWdlc3QYBCABKAlIAIgBARIXCg91c2VyX3JlZmVyZW5jZXMYBSADKAlCDAoKX3R4X2RpZ2VzdCJyChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhsKDnVzZXJfcmVmZXJlbmNlGAMgASgJSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLrAgoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgDIAEoCRIWCg5zZW5kZXJfYWRkcmVzcxgEIAEoCRIaChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAwSGAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDBImCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAwSGgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMEhkKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMEhEKBG5hbWUYCiABKAlIAIgBARIbCg51c2VyX3JlZmVyZW5jZRgLIAEoCUgBiAEBQgcKBV9uYW1lQhEKD191c2VyX3JlZmVyZW5jZSL1BQoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBARIWCg5zZXNzaW9uX2RpZ2VzdBgLIAEoDBIRCgRuYW1lGAwgASgJSAOIAQESHAoPbGVhdmVfdHhfZGlnZXN0GA0gASgJSASIAQESGwoOdXNlcl9yZWZlcmVuY2UYDiABKAlIBYgBARIqCgpleGl0X2RyaWxsGA8gASgLMhEudHNzLnYxLkV4aXREcmlsbEgGiAEBIrkBCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEg4KClN1Ym1pdHRpbmcQARIiCh5Bd2FpdGluZ05ldHdvcmtES0dWZXJpZmljYXRpb24QAhIiCh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb24QAxIeChpBd2FpdGluZ0tleUhvbGRlclNpZ25hdHVyZRAEEgoKBkFjdGl2ZRAFEgsKB0xlYXZpbmcQBhIICgRMZWZ0EAdCEwoRX2FjY2VwdF90eF9kaWdlc3RCEAoOX3B1YmxpY19vdXRwdXRCDQoLX3B1YmxpY19rZXlCBwoFX25hbWVCEgoQX2xlYXZlX3R4X2RpZ2VzdEIRCg9fdXNlcl9yZWZlcmVuY2VCDQoLX2V4aXRfZHJpbGwiqQEKCUV4aXREcmlsbBIqCgdvdXRjb21lGAEgASgOMhkudHNzLnYxLkV4aXREcmlsbC5PdXRjb21lEi4KCmNoZWNrX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkAKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEg8KC2NvdWxkX2xlYXZlEAESCwoHcmVmdXNlZBACInUKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCRIdChV1c2VyX291dHB1dF9zaWduYXR1cmUYAyABKAwirQEKE0xlYXZlRFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRINCgVjaGFpbhgCIAEoDBITCgt0cmVhc3VyeV9pZBgDIAEoCRIRCglyZWNpcGllbnQYBCABKAkSDQoFbm9uY2UYBSABKAQSFQoNZXhwaXJlc19lcG9jaBgGIAEoBBISCgpwdWJsaWNfa2V5GAcgASgMEhEKCXNpZ25hdHVyZRgIIAEoDCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkimwEKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSDQoFY2hhaW4YAiABKAwSEwoLdHJlYXN1cnlfaWQYAyABKAkSDQoFbm9uY2UYBCABKAQSFQoNZXhwaXJlc19lcG9jaBgFIAEoBBISCgpwdWJsaWNfa2V5GAYgASgMEhEKCXNpZ25hdHVyZRgHIAEoDCJRChVSZWZ1c2VSZWxlYXNlUmVzcG9uc2USEgoKZHdhbGxldF9pZBgBIAEoCRIWCgl0eF9kaWdlc3QYAiABKAlIAIgBAUIMCgpfdHhfZGlnZXN0IogBChZSZXBvcnRFeGl0RHJpbGxSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSKgoHb3V0Y29tZRgCIAEoDjIZLnRzcy52MS5FeGl0RHJpbGwuT3V0Y29tZRIuCgpjaGVja190aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJAChdSZXBvcnRFeGl0RHJpbGxSZXNwb25zZRIlCgpleGl0X2RyaWxsGAEgASgLMhEudHNzLnYxLkV4aXREcmlsbCInChFHZXREV2FsbGV0UmVxdWVzdBISCgpkd2FsbGV0X2lkGAEgASgJIqYBChNMaXN0RFdhbGxldHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhEKBG5hbWUYAyABKAlIAIgBARISCgVzdGF0ZRgEIAEoCUgBiAEBEhsKDnVzZXJfcmVmZXJlbmNlGAUgASgJSAKIAQFCBwoFX25hbWVCCAoGX3N0YXRlQhEKD191c2VyX3JlZmVyZW5jZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKiBwoKT25ib2FyZGluZxJMCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSIHkAIBmLUYARJiChVHZXRQcm90b2NvbFBhcmFtZXRlcnMSJC50c3MudjEuR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiC5ACAZi1GAGotRgBMAESWgoVUmVnaXN0ZXJFbmNyeXB0aW9uS2V5EiQudHNzLnYxLlJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QaFS50c3MudjEuRW5jcnlwdGlvbktleSIEmLUYAhJkChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIHkAIBmLUYARJECg1DcmVhdGVEV2FsbGV0EhwudHNzLnYxLkNyZWF0ZURXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiBJi1GAISRAoNQWNjZXB0RFdhbGxldBIcLnRzcy52MS5BY2NlcHREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgSYtRgCEkEKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIHkAIBmLUYARJSCgxMaXN0RFdhbGxldHMSGy50c3MudjEuTGlzdERXYWxsZXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RFdhbGxldHNSZXNwb25zZSIHkAIBmLUYARJPCgxMZWF2ZURXYWxsZXQSGy50c3MudjEuTGVhdmVEV2FsbGV0UmVxdWVzdBocLnRzcy52MS5MZWF2ZURXYWxsZXRSZXNwb25zZSIEmLUYAhJSCg1SZWZ1c2VSZWxlYXNlEhwudHNzLnYxLlJlZnVzZVJlbGVhc2VSZXF1ZXN0Gh0udHNzLnYxLlJlZnVzZVJlbGVhc2VSZXNwb25zZSIEmLUYAhJYCg9SZXBvcnRFeGl0RHJpbGwSHi50c3MudjEuUmVwb3J0RXhpdERyaWxsUmVxdWVzdBofLnRzcy52MS5SZXBvcnRFeGl0RHJpbGxSZXNwb25zZSIEmLUYAmIGcHJvdG8z", [file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the network of the key or of the header `x-network`.
@@ -646,6 +648,14 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
    * @generated from field: optional string user_reference = 14;
    */
   userReference?: string | undefined;
+
+  /**
+   * The last rehearsal of the owner's exit that a key of the project reported. Absent if there is none. It proves nothing:
+   * to rely on the exit, rehearse it.
+   *
+   * @generated from field: optional tss.v1.ExitDrill exit_drill = 15;
+   */
+  exitDrill?: ExitDrill | undefined;
 };
 
 /**
@@ -733,6 +743,75 @@ export const DWallet_StateSchema: GenEnum<DWallet_State> = /*@__PURE__*/
   enumDesc(file_tss_v1_onboarding, 11, 0);
 
 /**
+ * A rehearsed exit, as a key of the project reported it.
+ *
+ * @generated from message tss.v1.ExitDrill
+ */
+export type ExitDrill = Message<"tss.v1.ExitDrill"> & {
+  /**
+   * What the rehearsal showed.
+   *
+   * @generated from field: tss.v1.ExitDrill.Outcome outcome = 1;
+   */
+  outcome: ExitDrill_Outcome;
+
+  /**
+   * When the exit was rehearsed.
+   *
+   * @generated from field: google.protobuf.Timestamp check_time = 2;
+   */
+  checkTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ExitDrill.
+ * Use `create(ExitDrillSchema)` to create a new message.
+ */
+export const ExitDrillSchema: GenMessage<ExitDrill> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 12);
+
+/**
+ * What the rehearsal showed.
+ *
+ * @generated from enum tss.v1.ExitDrill.Outcome
+ */
+export const ExitDrill_Outcome = {
+  /**
+   * Unknown.
+   *
+   * @generated from enum value: OUTCOME_UNSPECIFIED = 0;
+   */
+  OUTCOME_UNSPECIFIED: 0,
+
+  /**
+   * The owner could leave.
+   *
+   * @generated from enum value: could_leave = 1;
+   */
+  could_leave: 1,
+
+  /**
+   * The owner could not leave.
+   *
+   * @generated from enum value: refused = 2;
+   */
+  refused: 2,
+} as const;
+
+/**
+ * What the rehearsal showed.
+ *
+ * @generated from enum tss.v1.ExitDrill.Outcome
+ */
+export type ExitDrill_Outcome = (typeof ExitDrill_Outcome)[keyof typeof ExitDrill_Outcome] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.ExitDrill.Outcome.
+ */
+export const ExitDrill_OutcomeSchema: GenEnum<ExitDrill_Outcome> = /*@__PURE__*/
+  enumDesc(file_tss_v1_onboarding, 12, 0);
+
+/**
  * Accepts the encrypted share.
  *
  * @generated from message tss.v1.AcceptDWalletRequest
@@ -765,7 +844,7 @@ export type AcceptDWalletRequest = Message<"tss.v1.AcceptDWalletRequest"> & {
  * Use `create(AcceptDWalletRequestSchema)` to create a new message.
  */
 export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 12);
+  messageDesc(file_tss_v1_onboarding, 13);
 
 /**
  * Takes a dWallet's capability out of the Treasury, with the owner's signed authorization.
@@ -835,7 +914,7 @@ export type LeaveDWalletRequest = Message<"tss.v1.LeaveDWalletRequest"> & {
  * Use `create(LeaveDWalletRequestSchema)` to create a new message.
  */
 export const LeaveDWalletRequestSchema: GenMessage<LeaveDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 13);
+  messageDesc(file_tss_v1_onboarding, 14);
 
 /**
  * A dWallet that has left. To rely on it, read the capability's owner on the chain.
@@ -877,7 +956,7 @@ export type LeaveDWalletResponse = Message<"tss.v1.LeaveDWalletResponse"> & {
  * Use `create(LeaveDWalletResponseSchema)` to create a new message.
  */
 export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 14);
+  messageDesc(file_tss_v1_onboarding, 15);
 
 /**
  * Refuses a release, with the owner's signed authorization.
@@ -940,7 +1019,7 @@ export type RefuseReleaseRequest = Message<"tss.v1.RefuseReleaseRequest"> & {
  * Use `create(RefuseReleaseRequestSchema)` to create a new message.
  */
 export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 15);
+  messageDesc(file_tss_v1_onboarding, 16);
 
 /**
  * A dWallet whose release is permanently refused.
@@ -968,7 +1047,64 @@ export type RefuseReleaseResponse = Message<"tss.v1.RefuseReleaseResponse"> & {
  * Use `create(RefuseReleaseResponseSchema)` to create a new message.
  */
 export const RefuseReleaseResponseSchema: GenMessage<RefuseReleaseResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 16);
+  messageDesc(file_tss_v1_onboarding, 17);
+
+/**
+ * Reports a rehearsed exit.
+ *
+ * @generated from message tss.v1.ReportExitDrillRequest
+ */
+export type ReportExitDrillRequest = Message<"tss.v1.ReportExitDrillRequest"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * What the rehearsal showed.
+   *
+   * @generated from field: tss.v1.ExitDrill.Outcome outcome = 2;
+   */
+  outcome: ExitDrill_Outcome;
+
+  /**
+   * When the exit was rehearsed: from 1970, and at most five minutes after the service's time. The service stores a time
+   * after its own as its own.
+   *
+   * @generated from field: google.protobuf.Timestamp check_time = 3;
+   */
+  checkTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ReportExitDrillRequest.
+ * Use `create(ReportExitDrillRequestSchema)` to create a new message.
+ */
+export const ReportExitDrillRequestSchema: GenMessage<ReportExitDrillRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 18);
+
+/**
+ * The stored report.
+ *
+ * @generated from message tss.v1.ReportExitDrillResponse
+ */
+export type ReportExitDrillResponse = Message<"tss.v1.ReportExitDrillResponse"> & {
+  /**
+   * The newest report of the dWallet: this one or a newer one.
+   *
+   * @generated from field: tss.v1.ExitDrill exit_drill = 1;
+   */
+  exitDrill?: ExitDrill | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ReportExitDrillResponse.
+ * Use `create(ReportExitDrillResponseSchema)` to create a new message.
+ */
+export const ReportExitDrillResponseSchema: GenMessage<ReportExitDrillResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 19);
 
 /**
  * Reads a dWallet.
@@ -989,7 +1125,7 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 17);
+  messageDesc(file_tss_v1_onboarding, 20);
 
 /**
  * Lists dWallets of the project.
@@ -1040,7 +1176,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
  * Use `create(ListDWalletsRequestSchema)` to create a new message.
  */
 export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 18);
+  messageDesc(file_tss_v1_onboarding, 21);
 
 /**
  * A page of dWallets.
@@ -1068,7 +1204,7 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
  * Use `create(ListDWalletsResponseSchema)` to create a new message.
  */
 export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 19);
+  messageDesc(file_tss_v1_onboarding, 22);
 
 /**
  * Creates keys: network information, encryption keys and dWallets.
@@ -1181,6 +1317,17 @@ export const Onboarding: GenService<{
     methodKind: "unary";
     input: typeof RefuseReleaseRequestSchema;
     output: typeof RefuseReleaseResponseSchema;
+  },
+  /**
+   * Stores the outcome of a rehearsed exit, for GetDWallet and ListDWallets. It is the word of the caller: the service
+   * verifies nothing of it and decides nothing by it. A report that is not newer than the stored one changes nothing.
+   *
+   * @generated from rpc tss.v1.Onboarding.ReportExitDrill
+   */
+  reportExitDrill: {
+    methodKind: "unary";
+    input: typeof ReportExitDrillRequestSchema;
+    output: typeof ReportExitDrillResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_onboarding, 0);

@@ -8,6 +8,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { HttpBodySchema } from "../../google/api/httpbody_pb.ts";
 import { file_google_api_httpbody } from "../../google/api/httpbody_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_tss_v1_options } from "./options_pb.ts";
 import type { Curve } from "./types_pb.ts";
 import { file_tss_v1_types } from "./types_pb.ts";
@@ -17,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiVQocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JBIOCgZvZmZzZXQYAiABKAQi8QEKHFJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QSKAoFY3VydmUYASABKA4yDS50c3MudjEuQ3VydmVCCrpIB4IBBBABIAASIAoOZW5jcnlwdGlvbl9rZXkYAiABKAxCCLpIBXoDaIUCEhoKCXNpZ25hdHVyZRgDIAEoDEIHukgEegJoQBIiChFzaWduZXJfcHVibGljX2tleRgEIAEoDEIHukgEegJoIBIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlIp8BCg1FbmNyeXB0aW9uS2V5EhkKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEhYKDnNpZ25lcl9hZGRyZXNzGAMgASgJEhYKCXR4X2RpZ2VzdBgEIAEoCUgAiAEBEhcKD3VzZXJfcmVmZXJlbmNlcxgFIAMoCUIMCgpfdHhfZGlnZXN0IpwBChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACBIyCg51c2VyX3JlZmVyZW5jZRgDIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK+BAoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSMgoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEjoKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYAyABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEi8KDnNlbmRlcl9hZGRyZXNzGAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIjChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAxCB7pIBHoCaCASJAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDEIKukgHegUQARj9fxIyCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAxCCrpIB3oFEAEY/X8SJgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMQgq6SAd6BRABGP1/EiIKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMQge6SAR6AmggEkAKBG5hbWUYCiABKAlCLbpIKnIoGIABMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJEgAiAEBEjIKDnVzZXJfcmVmZXJlbmNlGAsgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIHCgVfbmFtZUIRCg9fdXNlcl9yZWZlcmVuY2UiugUKB0RXYWxsZXQSEgoKZHdhbGxldF9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIkCgVzdGF0ZRgDIAEoDjIVLnRzcy52MS5EV2FsbGV0LlN0YXRlEioKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYBCABKAkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYBSABKAkSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgGIAEoCRIRCgl0eF9kaWdlc3QYByABKAkSHQoQYWNjZXB0X3R4X2RpZ2VzdBgIIAEoCUgAiAEBEhoKDXB1YmxpY19vdXRwdXQYCSABKAxIAYgBARIXCgpwdWJsaWNfa2V5GAogASgMSAKIAQESFgoOc2Vzc2lvbl9kaWdlc3QYCyABKAwSEQoEbmFtZRgMIAEoCUgDiAEBEhwKD2xlYXZlX3R4X2RpZ2VzdBgNIAEoCUgEiAEBEhsKDnVzZXJfcmVmZXJlbmNlGA4gASgJSAWIAQEiuQEKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDgoKU3VibWl0dGluZxABEiIKHkF3YWl0aW5nTmV0d29ya0RLR1ZlcmlmaWNhdGlvbhACEiIKHk5ldHdvcmtSZWplY3RlZERLR1ZlcmlmaWNhdGlvbhADEh4KGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlEAQSCgoGQWN0aXZlEAUSCwoHTGVhdmluZxAGEggKBExlZnQQB0ITChFfYWNjZXB0X3R4X2RpZ2VzdEIQCg5fcHVibGljX291dHB1dEINCgtfcHVibGljX2tleUIHCgVfbmFtZUISChBfbGVhdmVfdHhfZGlnZXN0QhEKD191c2VyX3JlZmVyZW5jZSKwAQoUQWNjZXB0RFdhbGxldFJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSJgoVdXNlcl9vdXRwdXRfc2lnbmF0dXJlGAMgASgMQge6SAR6AmhAIrMCChNMZWF2ZURXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIqCglyZWNpcGllbnQYBCABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEh0KBW5vbmNlGAUgASgEQg66SAsyCRj/////////DxIlCg1leHBpcmVzX2Vwb2NoGAYgASgEQg66SAsyCRj/////////DxIbCgpwdWJsaWNfa2V5GAcgASgMQge6SAR6AmggEhoKCXNpZ25hdHVyZRgIIAEoDEIHukgEegJoQCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkiiAIKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIdCgVub25jZRgEIAEoBEIOukgLMgkY/////////w8SJQoNZXhwaXJlc19lcG9jaBgFIAEoBEIOukgLMgkY/////////w8SGwoKcHVibGljX2tleRgGIAEoDEIHukgEegJoIBIaCglzaWduYXR1cmUYByABKAxCB7pIBHoCaEAiUQoVUmVmdXNlUmVsZWFzZVJlc3BvbnNlEhIKCmR3YWxsZXRfaWQYASABKAkSFgoJdHhfZGlnZXN0GAIgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCJAChFHZXREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JCKeAwoTTGlzdERXYWxsZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSQAoEbmFtZRgDIAEoCUItukgqcigYgAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokSACIAQESsAEKBXN0YXRlGAQgASgJQpsBukiXAXKUAVIKU3VibWl0dGluZ1IeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uUh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb25SGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlUhNhd2FpdGluZ191c2VyX3NoYXJlUgZBY3RpdmVSB0xlYXZpbmdSBExlZnRIAYgBARIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXswLDEyOH0kSAKIAQFCBwoFX25hbWVCCAoGX3N0YXRlQhEKD191c2VyX3JlZmVyZW5jZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKtCgoKT25ib2FyZGluZxJrCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSImkAIBiLUYAZC1GAGYtRgBoLUYAYLT5JMCDRILL3YxL25ldHdvcmsSlgEKFUdldFByb3RvY29sUGFyYW1ldGVycxIkLnRzcy52MS5HZXRQcm90b2NvbFBhcmFtZXRlcnNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSI/kAIBiLUYAZC1GASYtRgBoLUYAai1GAGC0+STAiISIC92MS9wcm90b2NvbC1wYXJhbWV0ZXJzL3tzaGEyNTZ9MAESiAEKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiMoi1GAKQtRgDmLUYAqC1GAKwtRgCgtPkkwIYOgEqIhMvdjEvZW5jcnlwdGlvbi1rZXlzEo8BChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIykAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhUSEy92MS9lbmNyeXB0aW9uLWtleXMSawoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IiuItRgCkLUYA5i1GAKgtRgCsLUYAoLT5JMCEToBKiIML3YxL2R3YWxsZXRzEn8KDUFjY2VwdERXYWxsZXQSHC50c3MudjEuQWNjZXB0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI/iLUYApC1GAOYtRgCoLUYArC1GAKC0+STAiU6ASoiIC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vYWNjZXB0EnIKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI4kAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhsSGS92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0SdgoMTGlzdERXYWxsZXRzEhsudHNzLnYxLkxpc3REV2FsbGV0c1JlcXVlc3QaHC50c3MudjEuTGlzdERXYWxsZXRzUmVzcG9uc2UiK5ACAYi1GASQtRgBmLUYAaC1GAGwtRgCgtPkkwIOEgwvdjEvZHdhbGxldHMSiQEKDExlYXZlRFdhbGxldBIbLnRzcy52MS5MZWF2ZURXYWxsZXRSZXF1ZXN0GhwudHNzLnYxLkxlYXZlRFdhbGxldFJlc3BvbnNlIj6ItRgDkLUYA5i1GAKgtRgCsLUYAoLT5JMCJDoBKiIfL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfS9sZWF2ZRKVAQoNUmVmdXNlUmVsZWFzZRIcLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVxdWVzdBodLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVzcG9uc2UiR4i1GAOQtRgDmLUYAqC1GAKwtRgCgtPkkwItOgEqIigvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L3JlZnVzZS1yZWxlYXNlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiVQocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JBIOCgZvZmZzZXQYAiABKAQi8QEKHFJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QSKAoFY3VydmUYASABKA4yDS50c3MudjEuQ3VydmVCCrpIB4IBBBABIAASIAoOZW5jcnlwdGlvbl9rZXkYAiABKAxCCLpIBXoDaIUCEhoKCXNpZ25hdHVyZRgDIAEoDEIHukgEegJoQBIiChFzaWduZXJfcHVibGljX2tleRgEIAEoDEIHukgEegJoIBIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlIp8BCg1FbmNyeXB0aW9uS2V5EhkKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEhYKDnNpZ25lcl9hZGRyZXNzGAMgASgJEhYKCXR4X2RpZ2VzdBgEIAEoCUgAiAEBEhcKD3VzZXJfcmVmZXJlbmNlcxgFIAMoCUIMCgpfdHhfZGlnZXN0IpwBChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACBIyCg51c2VyX3JlZmVyZW5jZRgDIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK+BAoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSMgoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEjoKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYAyABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEi8KDnNlbmRlcl9hZGRyZXNzGAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIjChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAxCB7pIBHoCaCASJAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDEIKukgHegUQARj9fxIyCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAxCCrpIB3oFEAEY/X8SJgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMQgq6SAd6BRABGP1/EiIKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMQge6SAR6AmggEkAKBG5hbWUYCiABKAlCLbpIKnIoGIABMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJEgAiAEBEjIKDnVzZXJfcmVmZXJlbmNlGAsgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIHCgVfbmFtZUIRCg9fdXNlcl9yZWZlcmVuY2Ui9QUKB0RXYWxsZXQSEgoKZHdhbGxldF9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIkCgVzdGF0ZRgDIAEoDjIVLnRzcy52MS5EV2FsbGV0LlN0YXRlEioKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYBCABKAkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYBSABKAkSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgGIAEoCRIRCgl0eF9kaWdlc3QYByABKAkSHQoQYWNjZXB0X3R4X2RpZ2VzdBgIIAEoCUgAiAEBEhoKDXB1YmxpY19vdXRwdXQYCSABKAxIAYgBARIXCgpwdWJsaWNfa2V5GAogASgMSAKIAQESFgoOc2Vzc2lvbl9kaWdlc3QYCyABKAwSEQoEbmFtZRgMIAEoCUgDiAEBEhwKD2xlYXZlX3R4X2RpZ2VzdBgNIAEoCUgEiAEBEhsKDnVzZXJfcmVmZXJlbmNlGA4gASgJSAWIAQESKgoKZXhpdF9kcmlsbBgPIAEoCzIRLnRzcy52MS5FeGl0RHJpbGxIBogBASK5AQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIOCgpTdWJtaXR0aW5nEAESIgoeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uEAISIgoeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uEAMSHgoaQXdhaXRpbmdLZXlIb2xkZXJTaWduYXR1cmUQBBIKCgZBY3RpdmUQBRILCgdMZWF2aW5nEAYSCAoETGVmdBAHQhMKEV9hY2NlcHRfdHhfZGlnZXN0QhAKDl9wdWJsaWNfb3V0cHV0Qg0KC19wdWJsaWNfa2V5QgcKBV9uYW1lQhIKEF9sZWF2ZV90eF9kaWdlc3RCEQoPX3VzZXJfcmVmZXJlbmNlQg0KC19leGl0X2RyaWxsIqkBCglFeGl0RHJpbGwSKgoHb3V0Y29tZRgBIAEoDjIZLnRzcy52MS5FeGl0RHJpbGwuT3V0Y29tZRIuCgpjaGVja190aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJACgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABIPCgtjb3VsZF9sZWF2ZRABEgsKB3JlZnVzZWQQAiKwAQoUQWNjZXB0RFdhbGxldFJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSJgoVdXNlcl9vdXRwdXRfc2lnbmF0dXJlGAMgASgMQge6SAR6AmhAIrMCChNMZWF2ZURXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIqCglyZWNpcGllbnQYBCABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEh0KBW5vbmNlGAUgASgEQg66SAsyCRj/////////DxIlCg1leHBpcmVzX2Vwb2NoGAYgASgEQg66SAsyCRj/////////DxIbCgpwdWJsaWNfa2V5GAcgASgMQge6SAR6AmggEhoKCXNpZ25hdHVyZRgIIAEoDEIHukgEegJoQCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkiiAIKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIdCgVub25jZRgEIAEoBEIOukgLMgkY/////////w8SJQoNZXhwaXJlc19lcG9jaBgFIAEoBEIOukgLMgkY/////////w8SGwoKcHVibGljX2tleRgGIAEoDEIHukgEegJoIBIaCglzaWduYXR1cmUYByABKAxCB7pIBHoCaEAiUQoVUmVmdXNlUmVsZWFzZVJlc3BvbnNlEhIKCmR3YWxsZXRfaWQYASABKAkSFgoJdHhfZGlnZXN0GAIgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCLDAQoWUmVwb3J0RXhpdERyaWxsUmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBI2CgdvdXRjb21lGAIgASgOMhkudHNzLnYxLkV4aXREcmlsbC5PdXRjb21lQgq6SAeCAQQQASAAEkQKCmNoZWNrX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhS6SBHIAQGyAQsaBwiAnMzwrwcyACJAChdSZXBvcnRFeGl0RHJpbGxSZXNwb25zZRIlCgpleGl0X2RyaWxsGAEgASgLMhEudHNzLnYxLkV4aXREcmlsbCJAChFHZXREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JCKeAwoTTGlzdERXYWxsZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSQAoEbmFtZRgDIAEoCUItukgqcigYgAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokSACIAQESsAEKBXN0YXRlGAQgASgJQpsBukiXAXKUAVIKU3VibWl0dGluZ1IeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uUh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb25SGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlUhNhd2FpdGluZ191c2VyX3NoYXJlUgZBY3RpdmVSB0xlYXZpbmdSBExlZnRIAYgBARIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXswLDEyOH0kSAKIAQFCBwoFX25hbWVCCAoGX3N0YXRlQhEKD191c2VyX3JlZmVyZW5jZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLHCwoKT25ib2FyZGluZxJrCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSImkAIBiLUYAZC1GAGYtRgBoLUYAYLT5JMCDRILL3YxL25ldHdvcmsSlgEKFUdldFByb3RvY29sUGFyYW1ldGVycxIkLnRzcy52MS5HZXRQcm90b2NvbFBhcmFtZXRlcnNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSI/kAIBiLUYAZC1GASYtRgBoLUYAai1GAGC0+STAiISIC92MS9wcm90b2NvbC1wYXJhbWV0ZXJzL3tzaGEyNTZ9MAESiAEKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiMoi1GAKQtRgDmLUYAqC1GAKwtRgCgtPkkwIYOgEqIhMvdjEvZW5jcnlwdGlvbi1rZXlzEo8BChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIykAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhUSEy92MS9lbmNyeXB0aW9uLWtleXMSawoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IiuItRgCkLUYA5i1GAKgtRgCsLUYAoLT5JMCEToBKiIML3YxL2R3YWxsZXRzEn8KDUFjY2VwdERXYWxsZXQSHC50c3MudjEuQWNjZXB0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI/iLUYApC1GAOYtRgCoLUYArC1GAKC0+STAiU6ASoiIC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vYWNjZXB0EnIKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI4kAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhsSGS92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0SdgoMTGlzdERXYWxsZXRzEhsudHNzLnYxLkxpc3REV2FsbGV0c1JlcXVlc3QaHC50c3MudjEuTGlzdERXYWxsZXRzUmVzcG9uc2UiK5ACAYi1GASQtRgBmLUYAaC1GAGwtRgCgtPkkwIOEgwvdjEvZHdhbGxldHMSiQEKDExlYXZlRFdhbGxldBIbLnRzcy52MS5MZWF2ZURXYWxsZXRSZXF1ZXN0GhwudHNzLnYxLkxlYXZlRFdhbGxldFJlc3BvbnNlIj6ItRgDkLUYA5i1GAKgtRgCsLUYAoLT5JMCJDoBKiIfL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfS9sZWF2ZRKVAQoNUmVmdXNlUmVsZWFzZRIcLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVxdWVzdBodLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVzcG9uc2UiR4i1GAOQtRgDmLUYAqC1GAKwtRgCgtPkkwItOgEqIigvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L3JlZnVzZS1yZWxlYXNlEpcBCg9SZXBvcnRFeGl0RHJpbGwSHi50c3MudjEuUmVwb3J0RXhpdERyaWxsUmVxdWVzdBofLnRzcy52MS5SZXBvcnRFeGl0RHJpbGxSZXNwb25zZSJDiLUYA5C1GAKYtRgCoLUYAbC1GAKC0+STAik6ASoiJC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vZXhpdC1kcmlsbGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the network of the key or of the header `x-network`.
@@ -648,6 +650,14 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
    * @generated from field: optional string user_reference = 14;
    */
   userReference?: string | undefined;
+
+  /**
+   * The last rehearsal of the owner's exit that a key of the project reported. Absent if there is none. It proves nothing:
+   * to rely on the exit, rehearse it.
+   *
+   * @generated from field: optional tss.v1.ExitDrill exit_drill = 15;
+   */
+  exitDrill?: ExitDrill | undefined;
 };
 
 /**
@@ -735,6 +745,75 @@ export const DWallet_StateSchema: GenEnum<DWallet_State> = /*@__PURE__*/
   enumDesc(file_tss_v1_onboarding, 11, 0);
 
 /**
+ * A rehearsed exit, as a key of the project reported it.
+ *
+ * @generated from message tss.v1.ExitDrill
+ */
+export type ExitDrill = Message<"tss.v1.ExitDrill"> & {
+  /**
+   * What the rehearsal showed.
+   *
+   * @generated from field: tss.v1.ExitDrill.Outcome outcome = 1;
+   */
+  outcome: ExitDrill_Outcome;
+
+  /**
+   * When the exit was rehearsed.
+   *
+   * @generated from field: google.protobuf.Timestamp check_time = 2;
+   */
+  checkTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ExitDrill.
+ * Use `create(ExitDrillSchema)` to create a new message.
+ */
+export const ExitDrillSchema: GenMessage<ExitDrill> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 12);
+
+/**
+ * What the rehearsal showed.
+ *
+ * @generated from enum tss.v1.ExitDrill.Outcome
+ */
+export const ExitDrill_Outcome = {
+  /**
+   * Unknown.
+   *
+   * @generated from enum value: OUTCOME_UNSPECIFIED = 0;
+   */
+  OUTCOME_UNSPECIFIED: 0,
+
+  /**
+   * The owner could leave.
+   *
+   * @generated from enum value: could_leave = 1;
+   */
+  could_leave: 1,
+
+  /**
+   * The owner could not leave.
+   *
+   * @generated from enum value: refused = 2;
+   */
+  refused: 2,
+} as const;
+
+/**
+ * What the rehearsal showed.
+ *
+ * @generated from enum tss.v1.ExitDrill.Outcome
+ */
+export type ExitDrill_Outcome = (typeof ExitDrill_Outcome)[keyof typeof ExitDrill_Outcome] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.ExitDrill.Outcome.
+ */
+export const ExitDrill_OutcomeSchema: GenEnum<ExitDrill_Outcome> = /*@__PURE__*/
+  enumDesc(file_tss_v1_onboarding, 12, 0);
+
+/**
  * Accepts the encrypted share.
  *
  * @generated from message tss.v1.AcceptDWalletRequest
@@ -767,7 +846,7 @@ export type AcceptDWalletRequest = Message<"tss.v1.AcceptDWalletRequest"> & {
  * Use `create(AcceptDWalletRequestSchema)` to create a new message.
  */
 export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 12);
+  messageDesc(file_tss_v1_onboarding, 13);
 
 /**
  * Takes a dWallet's capability out of the Treasury, with the owner's signed authorization.
@@ -837,7 +916,7 @@ export type LeaveDWalletRequest = Message<"tss.v1.LeaveDWalletRequest"> & {
  * Use `create(LeaveDWalletRequestSchema)` to create a new message.
  */
 export const LeaveDWalletRequestSchema: GenMessage<LeaveDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 13);
+  messageDesc(file_tss_v1_onboarding, 14);
 
 /**
  * A dWallet that has left. To rely on it, read the capability's owner on the chain.
@@ -879,7 +958,7 @@ export type LeaveDWalletResponse = Message<"tss.v1.LeaveDWalletResponse"> & {
  * Use `create(LeaveDWalletResponseSchema)` to create a new message.
  */
 export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 14);
+  messageDesc(file_tss_v1_onboarding, 15);
 
 /**
  * Refuses a release, with the owner's signed authorization.
@@ -942,7 +1021,7 @@ export type RefuseReleaseRequest = Message<"tss.v1.RefuseReleaseRequest"> & {
  * Use `create(RefuseReleaseRequestSchema)` to create a new message.
  */
 export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 15);
+  messageDesc(file_tss_v1_onboarding, 16);
 
 /**
  * A dWallet whose release is permanently refused.
@@ -970,7 +1049,64 @@ export type RefuseReleaseResponse = Message<"tss.v1.RefuseReleaseResponse"> & {
  * Use `create(RefuseReleaseResponseSchema)` to create a new message.
  */
 export const RefuseReleaseResponseSchema: GenMessage<RefuseReleaseResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 16);
+  messageDesc(file_tss_v1_onboarding, 17);
+
+/**
+ * Reports a rehearsed exit.
+ *
+ * @generated from message tss.v1.ReportExitDrillRequest
+ */
+export type ReportExitDrillRequest = Message<"tss.v1.ReportExitDrillRequest"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * What the rehearsal showed.
+   *
+   * @generated from field: tss.v1.ExitDrill.Outcome outcome = 2;
+   */
+  outcome: ExitDrill_Outcome;
+
+  /**
+   * When the exit was rehearsed: from 1970, and at most five minutes after the service's time. The service stores a time
+   * after its own as its own.
+   *
+   * @generated from field: google.protobuf.Timestamp check_time = 3;
+   */
+  checkTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ReportExitDrillRequest.
+ * Use `create(ReportExitDrillRequestSchema)` to create a new message.
+ */
+export const ReportExitDrillRequestSchema: GenMessage<ReportExitDrillRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 18);
+
+/**
+ * The stored report.
+ *
+ * @generated from message tss.v1.ReportExitDrillResponse
+ */
+export type ReportExitDrillResponse = Message<"tss.v1.ReportExitDrillResponse"> & {
+  /**
+   * The newest report of the dWallet: this one or a newer one.
+   *
+   * @generated from field: tss.v1.ExitDrill exit_drill = 1;
+   */
+  exitDrill?: ExitDrill | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ReportExitDrillResponse.
+ * Use `create(ReportExitDrillResponseSchema)` to create a new message.
+ */
+export const ReportExitDrillResponseSchema: GenMessage<ReportExitDrillResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 19);
 
 /**
  * Reads a dWallet.
@@ -991,7 +1127,7 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 17);
+  messageDesc(file_tss_v1_onboarding, 20);
 
 /**
  * Lists dWallets of the project.
@@ -1042,7 +1178,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
  * Use `create(ListDWalletsRequestSchema)` to create a new message.
  */
 export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 18);
+  messageDesc(file_tss_v1_onboarding, 21);
 
 /**
  * A page of dWallets.
@@ -1070,7 +1206,7 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
  * Use `create(ListDWalletsResponseSchema)` to create a new message.
  */
 export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 19);
+  messageDesc(file_tss_v1_onboarding, 22);
 
 /**
  * Creates keys: network information, encryption keys and dWallets.
@@ -1183,6 +1319,17 @@ export const Onboarding: GenService<{
     methodKind: "unary";
     input: typeof RefuseReleaseRequestSchema;
     output: typeof RefuseReleaseResponseSchema;
+  },
+  /**
+   * Stores the outcome of a rehearsed exit, for GetDWallet and ListDWallets. It is the word of the caller: the service
+   * verifies nothing of it and decides nothing by it. A report that is not newer than the stored one changes nothing.
+   *
+   * @generated from rpc tss.v1.Onboarding.ReportExitDrill
+   */
+  reportExitDrill: {
+    methodKind: "unary";
+    input: typeof ReportExitDrillRequestSchema;
+    output: typeof ReportExitDrillResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_onboarding, 0);
