@@ -57,8 +57,15 @@ describe.skipIf(database === undefined)("the migration of a ledger", () => {
   /** Books one entry of each kind for alice, one for no user, and some about no request or dWallet. */
   async function book(projectId: string, at: string): Promise<void> {
     const steps = signSteps(db, createLocalSignals());
-    for (const user of [{ userReference: "alice" }, {}]) {
-      const dwallet = await dwalletOf(db, projectId, user);
+    for (const user of ["alice", null]) {
+      const dwallet = await dwalletOf(db, projectId);
+      // In plain SQL, because the program's own statements need the tables of its version.
+      if (user !== null)
+        await db.query(
+          "INSERT INTO project_user (project_id, reference) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+          [projectId, user],
+        );
+      await db.query("UPDATE dwallet SET user_reference = $2 WHERE id = $1", [dwallet.rowId, user]);
       await readyPresigns(db, dwallet.bucket, 1);
       const signRequestId = await steps.reserve(projectId, dwallet);
       for (const [kind, amount] of Object.entries(AMOUNTS)) {

@@ -8,6 +8,8 @@ import {
   ExitDrillSchema,
   type ReportExitDrillRequest,
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { ProjectCaller } from "../access/caller.ts";
+import { auditInsert } from "../audit/audit-event.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
 import { boolean } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
@@ -21,7 +23,7 @@ import { type Reaching, withinReach } from "../users/reach.ts";
  */
 export async function storeExitDrill(
   db: Queryable,
-  caller: Reaching,
+  caller: Reaching & Pick<ProjectCaller, "origin">,
   { dwalletId, outcome, checkTime }: Pick<ReportExitDrillRequest, "dwalletId" | "outcome" | "checkTime">,
 ): Promise<void> {
   if (checkTime === undefined) throw invalidField("check_time", "is missing");
@@ -37,7 +39,8 @@ WITH report AS (
   FROM report
   WHERE ${withinReach(caller, sql`d`)} AND d.object_id = ${dwalletId} AND NOT report.is_ahead
     AND (d.exit_drill_at IS NULL OR d.exit_drill_at < report.at)
-)
+  RETURNING d.id, d.project_id
+), audited AS (${auditInsert("dwallet.exit-drill", sql`stored`, caller.origin)})
 SELECT is_ahead AS "isAhead" FROM report`,
     { isAhead: boolean },
   );

@@ -8,6 +8,7 @@ import { verifyLedger } from "../../../src/service/ledger/verify-ledger.ts";
 import type { Idempotency } from "../../../src/service/platform/idempotency/idempotency.ts";
 import { type Database, newId } from "../../../src/service/platform/store/database.ts";
 import type { PresignBucket } from "../../../src/service/presigns/bucket.ts";
+import { ensureUser } from "../../../src/service/users/ensure-user.ts";
 import { addKeyUser } from "../../../src/service/users/key-users.ts";
 
 /** The origin of test rows. */
@@ -105,14 +106,7 @@ export async function dwalletOf(
   );
   if (userReference !== undefined) {
     const user = { projectId, reference: userReference };
-    // In plain SQL, for tests on the tables of an older version.
-    await database.query(
-      `WITH added AS (
-         INSERT INTO project_user (project_id, reference) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING project_id
-       ) INSERT INTO project_user_count AS c (project_id, count) SELECT project_id, 1 FROM added
-         ON CONFLICT (project_id) DO UPDATE SET count = c.count + 1`,
-      [projectId, userReference],
-    );
+    await database.transaction((db) => ensureUser(db, user, 1_000_000));
     await addKeyUser(database, user, keyId);
     await database.query("UPDATE dwallet SET user_reference = $2 WHERE id = $1", [rowId, userReference]);
   }

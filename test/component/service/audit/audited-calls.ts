@@ -375,6 +375,14 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     action: "dwallet.refuse-release",
     prepare: (stack) => consent(stack, "refuse"),
   },
+  ReportExitDrill: {
+    action: "dwallet.exit-drill",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const { objectId: dwalletId } = await dwalletOf(stack.database, projectId);
+      return { key, request: { dwalletId, outcome: "could_leave", checkTime: "2026-01-01T00:00:00Z" } };
+    },
+  },
   ReserveSign: {
     action: "sign.reserve",
     async prepare(stack) {

@@ -51,6 +51,7 @@ it("a report is stored with its dWallet alone, shown by GetDWallet and ListDWall
   expect((await client.getDWallet({ dwalletId: own.objectId })).exitDrill).toBeUndefined();
   expect(await changes(() => report(own.objectId, refused, at))).toEqual({
     dwallet: { [own.rowId]: ["exit_drill_at", "exit_drill_outcome"] },
+    audit_event: expect.anything(),
   });
   const exitDrill = { outcome: refused, checkTime: timestampFromDate(at) };
   const read = await client.getDWallet({ dwalletId: own.objectId });
