@@ -236,7 +236,7 @@ describe("the client's package", () => {
   const COMPUTATIONS = "src/client/crypto/engines/plain-calls.js";
   const WORKERS = "src/client/crypto/engines/engine-worker-program.js";
   it.each([
-    ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 66],
+    ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 67],
     [
       "onboards and signs on workers",
       'import { createClient } from "threshold-signing-client";',
