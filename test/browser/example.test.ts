@@ -164,9 +164,10 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const held = new Promise<void>((resolve) => void page.route(submit, () => resolve()));
     await page.getByRole("button", { name: "Make a key and sign" }).click();
     await held;
-    await page.unroute(submit);
     const requests = await signRequestIds();
     await page.getByRole("button", { name: "Sign out" }).click();
+    // Not earlier, because that may let the held call go on, and the signature then ends.
+    await page.unroute(submit);
     await signIn("bob");
     const resume = page.getByRole("button", { name: "Resume" });
     expect(await resume.isVisible()).toBe(false);
