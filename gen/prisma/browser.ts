@@ -80,6 +80,11 @@ export type EncryptionKeyUser = Prisma.EncryptionKeyUserModel
  */
 export type DWallet = Prisma.DWalletModel
 /**
+ * Model DWalletShare
+ * A share of a dWallet that its owner has encrypted for another user.
+ */
+export type DWalletShare = Prisma.DWalletShareModel
+/**
  * Model TreasuryConsent
  * What the owner of a dWallet has signed for the Treasury.
  */

@@ -409,6 +409,7 @@ export const ModelName = {
   EncryptionKey: 'EncryptionKey',
   EncryptionKeyUser: 'EncryptionKeyUser',
   DWallet: 'DWallet',
+  DWalletShare: 'DWalletShare',
   TreasuryConsent: 'TreasuryConsent',
   Presign: 'Presign',
   SignRequest: 'SignRequest',
@@ -461,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerUserHour" | "ledgerVerification" | "presignSample" | "treasurySample" | "identityProvider" | "removedIdentityProvider" | "proofSecret" | "seenProof" | "event" | "eventHead" | "webhookProject" | "webhookEndpoint" | "webhookDelivery"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "dWalletShare" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerUserHour" | "ledgerVerification" | "presignSample" | "treasurySample" | "identityProvider" | "removedIdentityProvider" | "proofSecret" | "seenProof" | "event" | "eventHead" | "webhookProject" | "webhookEndpoint" | "webhookDelivery"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1350,6 +1351,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DWalletCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DWalletCountAggregateOutputType> | number
+        }
+      }
+    }
+    DWalletShare: {
+      payload: Prisma.$DWalletSharePayload<ExtArgs>
+      fields: Prisma.DWalletShareFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DWalletShareFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DWalletShareFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>
+        }
+        findFirst: {
+          args: Prisma.DWalletShareFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DWalletShareFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>
+        }
+        findMany: {
+          args: Prisma.DWalletShareFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>[]
+        }
+        create: {
+          args: Prisma.DWalletShareCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>
+        }
+        createMany: {
+          args: Prisma.DWalletShareCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DWalletShareCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>[]
+        }
+        delete: {
+          args: Prisma.DWalletShareDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>
+        }
+        update: {
+          args: Prisma.DWalletShareUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>
+        }
+        deleteMany: {
+          args: Prisma.DWalletShareDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DWalletShareUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DWalletShareUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>[]
+        }
+        upsert: {
+          args: Prisma.DWalletShareUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DWalletSharePayload>
+        }
+        aggregate: {
+          args: Prisma.DWalletShareAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDWalletShare>
+        }
+        groupBy: {
+          args: Prisma.DWalletShareGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DWalletShareGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DWalletShareCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DWalletShareCountAggregateOutputType> | number
         }
       }
     }
@@ -4302,6 +4377,7 @@ export const DWalletScalarFieldEnum = {
   projectId: 'projectId',
   network: 'network',
   curve: 'curve',
+  kind: 'kind',
   encryptionKeyId: 'encryptionKeyId',
   networkEncryptionKeyId: 'networkEncryptionKeyId',
   senderAddress: 'senderAddress',
@@ -4310,6 +4386,8 @@ export const DWalletScalarFieldEnum = {
   userDkgMessage: 'userDkgMessage',
   encryptedUserShareAndProof: 'encryptedUserShareAndProof',
   userPublicOutput: 'userPublicOutput',
+  adoptedAt: 'adoptedAt',
+  sessionDigest: 'sessionDigest',
   signerPublicKey: 'signerPublicKey',
   name: 'name',
   userReference: 'userReference',
@@ -4331,11 +4409,41 @@ export const DWalletScalarFieldEnum = {
   leftVersion: 'leftVersion',
   exitDrillAt: 'exitDrillAt',
   exitDrillOutcome: 'exitDrillOutcome',
+  holderUsers: 'holderUsers',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type DWalletScalarFieldEnum = (typeof DWalletScalarFieldEnum)[keyof typeof DWalletScalarFieldEnum]
+
+
+export const DWalletShareScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  network: 'network',
+  dWalletId: 'dWalletId',
+  encryptionKeyId: 'encryptionKeyId',
+  userReference: 'userReference',
+  sourceShareId: 'sourceShareId',
+  encryptedUserShareAndProof: 'encryptedUserShareAndProof',
+  shareHash: 'shareHash',
+  state: 'state',
+  failureReason: 'failureReason',
+  priceMicroUsd: 'priceMicroUsd',
+  refunded: 'refunded',
+  allowanceId: 'allowanceId',
+  allowanceSlot: 'allowanceSlot',
+  objectId: 'objectId',
+  txDigest: 'txDigest',
+  userOutputSignature: 'userOutputSignature',
+  acceptTxDigest: 'acceptTxDigest',
+  acceptedAt: 'acceptedAt',
+  removedAt: 'removedAt',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type DWalletShareScalarFieldEnum = (typeof DWalletShareScalarFieldEnum)[keyof typeof DWalletShareScalarFieldEnum]
 
 
 export const TreasuryConsentScalarFieldEnum = {
@@ -4368,6 +4476,7 @@ export const PresignScalarFieldEnum = {
   curve: 'curve',
   signatureAlgorithm: 'signatureAlgorithm',
   networkEncryptionKeyId: 'networkEncryptionKeyId',
+  ofDWallet: 'ofDWallet',
   sessionBytes: 'sessionBytes',
   presignId: 'presignId',
   presign: 'presign',
@@ -4405,6 +4514,14 @@ export const SignRequestScalarFieldEnum = {
   failureMessage: 'failureMessage',
   refunded: 'refunded',
   expiresAt: 'expiresAt',
+  holdSeconds: 'holdSeconds',
+  holdState: 'holdState',
+  holdPriceMicroUsd: 'holdPriceMicroUsd',
+  holdExpiresAt: 'holdExpiresAt',
+  holdObjectId: 'holdObjectId',
+  holdTxDigest: 'holdTxDigest',
+  heldBy: 'heldBy',
+  heldForUsers: 'heldForUsers',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4647,7 +4764,9 @@ export const AuditEventScalarFieldEnum = {
   subject: 'subject',
   requestId: 'requestId',
   address: 'address',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  ledgerEntryId: 'ledgerEntryId',
+  amountMicroUsd: 'amountMicroUsd'
 } as const
 
 export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
@@ -4664,7 +4783,8 @@ export const AuditLeafScalarFieldEnum = {
   sequence: 'sequence',
   auditEventId: 'auditEventId',
   leafHash: 'leafHash',
-  chainHash: 'chainHash'
+  chainHash: 'chainHash',
+  version: 'version'
 } as const
 
 export type AuditLeafScalarFieldEnum = (typeof AuditLeafScalarFieldEnum)[keyof typeof AuditLeafScalarFieldEnum]
@@ -5195,6 +5315,7 @@ export type GlobalOmitConfig = {
   encryptionKey?: Prisma.EncryptionKeyOmit
   encryptionKeyUser?: Prisma.EncryptionKeyUserOmit
   dWallet?: Prisma.DWalletOmit
+  dWalletShare?: Prisma.DWalletShareOmit
   treasuryConsent?: Prisma.TreasuryConsentOmit
   presign?: Prisma.PresignOmit
   signRequest?: Prisma.SignRequestOmit

@@ -63,6 +63,7 @@ export const ModelName = {
   EncryptionKey: 'EncryptionKey',
   EncryptionKeyUser: 'EncryptionKeyUser',
   DWallet: 'DWallet',
+  DWalletShare: 'DWalletShare',
   TreasuryConsent: 'TreasuryConsent',
   Presign: 'Presign',
   SignRequest: 'SignRequest',
@@ -290,6 +291,7 @@ export const DWalletScalarFieldEnum = {
   projectId: 'projectId',
   network: 'network',
   curve: 'curve',
+  kind: 'kind',
   encryptionKeyId: 'encryptionKeyId',
   networkEncryptionKeyId: 'networkEncryptionKeyId',
   senderAddress: 'senderAddress',
@@ -298,6 +300,8 @@ export const DWalletScalarFieldEnum = {
   userDkgMessage: 'userDkgMessage',
   encryptedUserShareAndProof: 'encryptedUserShareAndProof',
   userPublicOutput: 'userPublicOutput',
+  adoptedAt: 'adoptedAt',
+  sessionDigest: 'sessionDigest',
   signerPublicKey: 'signerPublicKey',
   name: 'name',
   userReference: 'userReference',
@@ -319,11 +323,41 @@ export const DWalletScalarFieldEnum = {
   leftVersion: 'leftVersion',
   exitDrillAt: 'exitDrillAt',
   exitDrillOutcome: 'exitDrillOutcome',
+  holderUsers: 'holderUsers',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type DWalletScalarFieldEnum = (typeof DWalletScalarFieldEnum)[keyof typeof DWalletScalarFieldEnum]
+
+
+export const DWalletShareScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  network: 'network',
+  dWalletId: 'dWalletId',
+  encryptionKeyId: 'encryptionKeyId',
+  userReference: 'userReference',
+  sourceShareId: 'sourceShareId',
+  encryptedUserShareAndProof: 'encryptedUserShareAndProof',
+  shareHash: 'shareHash',
+  state: 'state',
+  failureReason: 'failureReason',
+  priceMicroUsd: 'priceMicroUsd',
+  refunded: 'refunded',
+  allowanceId: 'allowanceId',
+  allowanceSlot: 'allowanceSlot',
+  objectId: 'objectId',
+  txDigest: 'txDigest',
+  userOutputSignature: 'userOutputSignature',
+  acceptTxDigest: 'acceptTxDigest',
+  acceptedAt: 'acceptedAt',
+  removedAt: 'removedAt',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type DWalletShareScalarFieldEnum = (typeof DWalletShareScalarFieldEnum)[keyof typeof DWalletShareScalarFieldEnum]
 
 
 export const TreasuryConsentScalarFieldEnum = {
@@ -356,6 +390,7 @@ export const PresignScalarFieldEnum = {
   curve: 'curve',
   signatureAlgorithm: 'signatureAlgorithm',
   networkEncryptionKeyId: 'networkEncryptionKeyId',
+  ofDWallet: 'ofDWallet',
   sessionBytes: 'sessionBytes',
   presignId: 'presignId',
   presign: 'presign',
@@ -393,6 +428,14 @@ export const SignRequestScalarFieldEnum = {
   failureMessage: 'failureMessage',
   refunded: 'refunded',
   expiresAt: 'expiresAt',
+  holdSeconds: 'holdSeconds',
+  holdState: 'holdState',
+  holdPriceMicroUsd: 'holdPriceMicroUsd',
+  holdExpiresAt: 'holdExpiresAt',
+  holdObjectId: 'holdObjectId',
+  holdTxDigest: 'holdTxDigest',
+  heldBy: 'heldBy',
+  heldForUsers: 'heldForUsers',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -635,7 +678,9 @@ export const AuditEventScalarFieldEnum = {
   subject: 'subject',
   requestId: 'requestId',
   address: 'address',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  ledgerEntryId: 'ledgerEntryId',
+  amountMicroUsd: 'amountMicroUsd'
 } as const
 
 export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
@@ -652,7 +697,8 @@ export const AuditLeafScalarFieldEnum = {
   sequence: 'sequence',
   auditEventId: 'auditEventId',
   leafHash: 'leafHash',
-  chainHash: 'chainHash'
+  chainHash: 'chainHash',
+  version: 'version'
 } as const
 
 export type AuditLeafScalarFieldEnum = (typeof AuditLeafScalarFieldEnum)[keyof typeof AuditLeafScalarFieldEnum]

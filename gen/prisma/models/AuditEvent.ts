@@ -28,10 +28,12 @@ export type AggregateAuditEvent = {
 
 export type AuditEventAvgAggregateOutputType = {
   id: number | null
+  amountMicroUsd: number | null
 }
 
 export type AuditEventSumAggregateOutputType = {
   id: bigint | null
+  amountMicroUsd: bigint | null
 }
 
 export type AuditEventMinAggregateOutputType = {
@@ -43,6 +45,8 @@ export type AuditEventMinAggregateOutputType = {
   requestId: string | null
   address: string | null
   createdAt: Date | null
+  ledgerEntryId: string | null
+  amountMicroUsd: bigint | null
 }
 
 export type AuditEventMaxAggregateOutputType = {
@@ -54,6 +58,8 @@ export type AuditEventMaxAggregateOutputType = {
   requestId: string | null
   address: string | null
   createdAt: Date | null
+  ledgerEntryId: string | null
+  amountMicroUsd: bigint | null
 }
 
 export type AuditEventCountAggregateOutputType = {
@@ -65,16 +71,20 @@ export type AuditEventCountAggregateOutputType = {
   requestId: number
   address: number
   createdAt: number
+  ledgerEntryId: number
+  amountMicroUsd: number
   _all: number
 }
 
 
 export type AuditEventAvgAggregateInputType = {
   id?: true
+  amountMicroUsd?: true
 }
 
 export type AuditEventSumAggregateInputType = {
   id?: true
+  amountMicroUsd?: true
 }
 
 export type AuditEventMinAggregateInputType = {
@@ -86,6 +96,8 @@ export type AuditEventMinAggregateInputType = {
   requestId?: true
   address?: true
   createdAt?: true
+  ledgerEntryId?: true
+  amountMicroUsd?: true
 }
 
 export type AuditEventMaxAggregateInputType = {
@@ -97,6 +109,8 @@ export type AuditEventMaxAggregateInputType = {
   requestId?: true
   address?: true
   createdAt?: true
+  ledgerEntryId?: true
+  amountMicroUsd?: true
 }
 
 export type AuditEventCountAggregateInputType = {
@@ -108,6 +122,8 @@ export type AuditEventCountAggregateInputType = {
   requestId?: true
   address?: true
   createdAt?: true
+  ledgerEntryId?: true
+  amountMicroUsd?: true
   _all?: true
 }
 
@@ -206,6 +222,8 @@ export type AuditEventGroupByOutputType = {
   requestId: string | null
   address: string | null
   createdAt: Date
+  ledgerEntryId: string | null
+  amountMicroUsd: bigint | null
   _count: AuditEventCountAggregateOutputType | null
   _avg: AuditEventAvgAggregateOutputType | null
   _sum: AuditEventSumAggregateOutputType | null
@@ -240,6 +258,8 @@ export type AuditEventWhereInput = {
   requestId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEvent"> | Date | string
+  ledgerEntryId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
+  amountMicroUsd?: Prisma.BigIntNullableFilter<"AuditEvent"> | bigint | number | null
   leaf?: Prisma.XOR<Prisma.AuditLeafNullableScalarRelationFilter, Prisma.AuditLeafWhereInput> | null
 }
 
@@ -252,6 +272,8 @@ export type AuditEventOrderByWithRelationInput = {
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  ledgerEntryId?: Prisma.SortOrderInput | Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   leaf?: Prisma.AuditLeafOrderByWithRelationInput
 }
 
@@ -267,6 +289,8 @@ export type AuditEventWhereUniqueInput = Prisma.AtLeast<{
   requestId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEvent"> | Date | string
+  ledgerEntryId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
+  amountMicroUsd?: Prisma.BigIntNullableFilter<"AuditEvent"> | bigint | number | null
   leaf?: Prisma.XOR<Prisma.AuditLeafNullableScalarRelationFilter, Prisma.AuditLeafWhereInput> | null
 }, "id">
 
@@ -279,6 +303,8 @@ export type AuditEventOrderByWithAggregationInput = {
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  ledgerEntryId?: Prisma.SortOrderInput | Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AuditEventCountOrderByAggregateInput
   _avg?: Prisma.AuditEventAvgOrderByAggregateInput
   _max?: Prisma.AuditEventMaxOrderByAggregateInput
@@ -298,6 +324,8 @@ export type AuditEventScalarWhereWithAggregatesInput = {
   requestId?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"AuditEvent"> | Date | string
+  ledgerEntryId?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
+  amountMicroUsd?: Prisma.BigIntNullableWithAggregatesFilter<"AuditEvent"> | bigint | number | null
 }
 
 export type AuditEventCreateInput = {
@@ -309,6 +337,8 @@ export type AuditEventCreateInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  ledgerEntryId?: string | null
+  amountMicroUsd?: bigint | number | null
   leaf?: Prisma.AuditLeafCreateNestedOneWithoutAuditEventInput
 }
 
@@ -321,6 +351,8 @@ export type AuditEventUncheckedCreateInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  ledgerEntryId?: string | null
+  amountMicroUsd?: bigint | number | null
   leaf?: Prisma.AuditLeafUncheckedCreateNestedOneWithoutAuditEventInput
 }
 
@@ -333,6 +365,8 @@ export type AuditEventUpdateInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  ledgerEntryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  amountMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   leaf?: Prisma.AuditLeafUpdateOneWithoutAuditEventNestedInput
 }
 
@@ -345,6 +379,8 @@ export type AuditEventUncheckedUpdateInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  ledgerEntryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  amountMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   leaf?: Prisma.AuditLeafUncheckedUpdateOneWithoutAuditEventNestedInput
 }
 
@@ -357,6 +393,8 @@ export type AuditEventCreateManyInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  ledgerEntryId?: string | null
+  amountMicroUsd?: bigint | number | null
 }
 
 export type AuditEventUpdateManyMutationInput = {
@@ -368,6 +406,8 @@ export type AuditEventUpdateManyMutationInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  ledgerEntryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  amountMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type AuditEventUncheckedUpdateManyInput = {
@@ -379,6 +419,8 @@ export type AuditEventUncheckedUpdateManyInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  ledgerEntryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  amountMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type AuditEventCountOrderByAggregateInput = {
@@ -390,10 +432,13 @@ export type AuditEventCountOrderByAggregateInput = {
   requestId?: Prisma.SortOrder
   address?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  ledgerEntryId?: Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrder
 }
 
 export type AuditEventAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrder
 }
 
 export type AuditEventMaxOrderByAggregateInput = {
@@ -405,6 +450,8 @@ export type AuditEventMaxOrderByAggregateInput = {
   requestId?: Prisma.SortOrder
   address?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  ledgerEntryId?: Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrder
 }
 
 export type AuditEventMinOrderByAggregateInput = {
@@ -416,10 +463,13 @@ export type AuditEventMinOrderByAggregateInput = {
   requestId?: Prisma.SortOrder
   address?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  ledgerEntryId?: Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrder
 }
 
 export type AuditEventSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  amountMicroUsd?: Prisma.SortOrder
 }
 
 export type AuditEventScalarRelationFilter = {
@@ -450,6 +500,8 @@ export type AuditEventCreateWithoutLeafInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  ledgerEntryId?: string | null
+  amountMicroUsd?: bigint | number | null
 }
 
 export type AuditEventUncheckedCreateWithoutLeafInput = {
@@ -461,6 +513,8 @@ export type AuditEventUncheckedCreateWithoutLeafInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  ledgerEntryId?: string | null
+  amountMicroUsd?: bigint | number | null
 }
 
 export type AuditEventCreateOrConnectWithoutLeafInput = {
@@ -488,6 +542,8 @@ export type AuditEventUpdateWithoutLeafInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  ledgerEntryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  amountMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type AuditEventUncheckedUpdateWithoutLeafInput = {
@@ -499,6 +555,8 @@ export type AuditEventUncheckedUpdateWithoutLeafInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  ledgerEntryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  amountMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 
@@ -512,6 +570,8 @@ export type AuditEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   requestId?: boolean
   address?: boolean
   createdAt?: boolean
+  ledgerEntryId?: boolean
+  amountMicroUsd?: boolean
   leaf?: boolean | Prisma.AuditEvent$leafArgs<ExtArgs>
 }, ExtArgs["result"]["auditEvent"]>
 
@@ -524,6 +584,8 @@ export type AuditEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   requestId?: boolean
   address?: boolean
   createdAt?: boolean
+  ledgerEntryId?: boolean
+  amountMicroUsd?: boolean
 }, ExtArgs["result"]["auditEvent"]>
 
 export type AuditEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -535,6 +597,8 @@ export type AuditEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   requestId?: boolean
   address?: boolean
   createdAt?: boolean
+  ledgerEntryId?: boolean
+  amountMicroUsd?: boolean
 }, ExtArgs["result"]["auditEvent"]>
 
 export type AuditEventSelectScalar = {
@@ -546,9 +610,11 @@ export type AuditEventSelectScalar = {
   requestId?: boolean
   address?: boolean
   createdAt?: boolean
+  ledgerEntryId?: boolean
+  amountMicroUsd?: boolean
 }
 
-export type AuditEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "actor" | "projectId" | "action" | "subject" | "requestId" | "address" | "createdAt", ExtArgs["result"]["auditEvent"]>
+export type AuditEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "actor" | "projectId" | "action" | "subject" | "requestId" | "address" | "createdAt" | "ledgerEntryId" | "amountMicroUsd", ExtArgs["result"]["auditEvent"]>
 export type AuditEventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   leaf?: boolean | Prisma.AuditEvent$leafArgs<ExtArgs>
 }
@@ -572,6 +638,14 @@ export type $AuditEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
     requestId: string | null
     address: string | null
     createdAt: Date
+    /**
+     * The key of the ledger entry that the same statement wrote; null if it moved no money, and for older events.
+     */
+    ledgerEntryId: string | null
+    /**
+     * The amount of that ledger entry.
+     */
+    amountMicroUsd: bigint | null
   }, ExtArgs["result"]["auditEvent"]>
   composites: {}
 }
@@ -1004,6 +1078,8 @@ export interface AuditEventFieldRefs {
   readonly requestId: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly address: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly createdAt: Prisma.FieldRef<"AuditEvent", 'DateTime'>
+  readonly ledgerEntryId: Prisma.FieldRef<"AuditEvent", 'String'>
+  readonly amountMicroUsd: Prisma.FieldRef<"AuditEvent", 'BigInt'>
 }
     
 

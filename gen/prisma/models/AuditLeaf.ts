@@ -29,11 +29,13 @@ export type AggregateAuditLeaf = {
 export type AuditLeafAvgAggregateOutputType = {
   sequence: number | null
   auditEventId: number | null
+  version: number | null
 }
 
 export type AuditLeafSumAggregateOutputType = {
   sequence: bigint | null
   auditEventId: bigint | null
+  version: number | null
 }
 
 export type AuditLeafMinAggregateOutputType = {
@@ -41,6 +43,7 @@ export type AuditLeafMinAggregateOutputType = {
   auditEventId: bigint | null
   leafHash: runtime.Bytes | null
   chainHash: runtime.Bytes | null
+  version: number | null
 }
 
 export type AuditLeafMaxAggregateOutputType = {
@@ -48,6 +51,7 @@ export type AuditLeafMaxAggregateOutputType = {
   auditEventId: bigint | null
   leafHash: runtime.Bytes | null
   chainHash: runtime.Bytes | null
+  version: number | null
 }
 
 export type AuditLeafCountAggregateOutputType = {
@@ -55,6 +59,7 @@ export type AuditLeafCountAggregateOutputType = {
   auditEventId: number
   leafHash: number
   chainHash: number
+  version: number
   _all: number
 }
 
@@ -62,11 +67,13 @@ export type AuditLeafCountAggregateOutputType = {
 export type AuditLeafAvgAggregateInputType = {
   sequence?: true
   auditEventId?: true
+  version?: true
 }
 
 export type AuditLeafSumAggregateInputType = {
   sequence?: true
   auditEventId?: true
+  version?: true
 }
 
 export type AuditLeafMinAggregateInputType = {
@@ -74,6 +81,7 @@ export type AuditLeafMinAggregateInputType = {
   auditEventId?: true
   leafHash?: true
   chainHash?: true
+  version?: true
 }
 
 export type AuditLeafMaxAggregateInputType = {
@@ -81,6 +89,7 @@ export type AuditLeafMaxAggregateInputType = {
   auditEventId?: true
   leafHash?: true
   chainHash?: true
+  version?: true
 }
 
 export type AuditLeafCountAggregateInputType = {
@@ -88,6 +97,7 @@ export type AuditLeafCountAggregateInputType = {
   auditEventId?: true
   leafHash?: true
   chainHash?: true
+  version?: true
   _all?: true
 }
 
@@ -182,6 +192,7 @@ export type AuditLeafGroupByOutputType = {
   auditEventId: bigint
   leafHash: runtime.Bytes
   chainHash: runtime.Bytes
+  version: number
   _count: AuditLeafCountAggregateOutputType | null
   _avg: AuditLeafAvgAggregateOutputType | null
   _sum: AuditLeafSumAggregateOutputType | null
@@ -212,6 +223,7 @@ export type AuditLeafWhereInput = {
   auditEventId?: Prisma.BigIntFilter<"AuditLeaf"> | bigint | number
   leafHash?: Prisma.BytesFilter<"AuditLeaf"> | runtime.Bytes
   chainHash?: Prisma.BytesFilter<"AuditLeaf"> | runtime.Bytes
+  version?: Prisma.IntFilter<"AuditLeaf"> | number
   auditEvent?: Prisma.XOR<Prisma.AuditEventScalarRelationFilter, Prisma.AuditEventWhereInput>
 }
 
@@ -220,6 +232,7 @@ export type AuditLeafOrderByWithRelationInput = {
   auditEventId?: Prisma.SortOrder
   leafHash?: Prisma.SortOrder
   chainHash?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   auditEvent?: Prisma.AuditEventOrderByWithRelationInput
 }
 
@@ -231,6 +244,7 @@ export type AuditLeafWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.AuditLeafWhereInput | Prisma.AuditLeafWhereInput[]
   leafHash?: Prisma.BytesFilter<"AuditLeaf"> | runtime.Bytes
   chainHash?: Prisma.BytesFilter<"AuditLeaf"> | runtime.Bytes
+  version?: Prisma.IntFilter<"AuditLeaf"> | number
   auditEvent?: Prisma.XOR<Prisma.AuditEventScalarRelationFilter, Prisma.AuditEventWhereInput>
 }, "sequence" | "auditEventId">
 
@@ -239,6 +253,7 @@ export type AuditLeafOrderByWithAggregationInput = {
   auditEventId?: Prisma.SortOrder
   leafHash?: Prisma.SortOrder
   chainHash?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   _count?: Prisma.AuditLeafCountOrderByAggregateInput
   _avg?: Prisma.AuditLeafAvgOrderByAggregateInput
   _max?: Prisma.AuditLeafMaxOrderByAggregateInput
@@ -254,12 +269,14 @@ export type AuditLeafScalarWhereWithAggregatesInput = {
   auditEventId?: Prisma.BigIntWithAggregatesFilter<"AuditLeaf"> | bigint | number
   leafHash?: Prisma.BytesWithAggregatesFilter<"AuditLeaf"> | runtime.Bytes
   chainHash?: Prisma.BytesWithAggregatesFilter<"AuditLeaf"> | runtime.Bytes
+  version?: Prisma.IntWithAggregatesFilter<"AuditLeaf"> | number
 }
 
 export type AuditLeafCreateInput = {
   sequence: bigint | number
   leafHash: runtime.Bytes
   chainHash: runtime.Bytes
+  version?: number
   auditEvent: Prisma.AuditEventCreateNestedOneWithoutLeafInput
 }
 
@@ -268,12 +285,14 @@ export type AuditLeafUncheckedCreateInput = {
   auditEventId: bigint | number
   leafHash: runtime.Bytes
   chainHash: runtime.Bytes
+  version?: number
 }
 
 export type AuditLeafUpdateInput = {
   sequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leafHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   chainHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  version?: Prisma.IntFieldUpdateOperationsInput | number
   auditEvent?: Prisma.AuditEventUpdateOneRequiredWithoutLeafNestedInput
 }
 
@@ -282,6 +301,7 @@ export type AuditLeafUncheckedUpdateInput = {
   auditEventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leafHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   chainHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  version?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AuditLeafCreateManyInput = {
@@ -289,12 +309,14 @@ export type AuditLeafCreateManyInput = {
   auditEventId: bigint | number
   leafHash: runtime.Bytes
   chainHash: runtime.Bytes
+  version?: number
 }
 
 export type AuditLeafUpdateManyMutationInput = {
   sequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leafHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   chainHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  version?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AuditLeafUncheckedUpdateManyInput = {
@@ -302,6 +324,7 @@ export type AuditLeafUncheckedUpdateManyInput = {
   auditEventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leafHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   chainHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  version?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AuditLeafNullableScalarRelationFilter = {
@@ -314,11 +337,13 @@ export type AuditLeafCountOrderByAggregateInput = {
   auditEventId?: Prisma.SortOrder
   leafHash?: Prisma.SortOrder
   chainHash?: Prisma.SortOrder
+  version?: Prisma.SortOrder
 }
 
 export type AuditLeafAvgOrderByAggregateInput = {
   sequence?: Prisma.SortOrder
   auditEventId?: Prisma.SortOrder
+  version?: Prisma.SortOrder
 }
 
 export type AuditLeafMaxOrderByAggregateInput = {
@@ -326,6 +351,7 @@ export type AuditLeafMaxOrderByAggregateInput = {
   auditEventId?: Prisma.SortOrder
   leafHash?: Prisma.SortOrder
   chainHash?: Prisma.SortOrder
+  version?: Prisma.SortOrder
 }
 
 export type AuditLeafMinOrderByAggregateInput = {
@@ -333,11 +359,13 @@ export type AuditLeafMinOrderByAggregateInput = {
   auditEventId?: Prisma.SortOrder
   leafHash?: Prisma.SortOrder
   chainHash?: Prisma.SortOrder
+  version?: Prisma.SortOrder
 }
 
 export type AuditLeafSumOrderByAggregateInput = {
   sequence?: Prisma.SortOrder
   auditEventId?: Prisma.SortOrder
+  version?: Prisma.SortOrder
 }
 
 export type AuditLeafCreateNestedOneWithoutAuditEventInput = {
@@ -376,12 +404,14 @@ export type AuditLeafCreateWithoutAuditEventInput = {
   sequence: bigint | number
   leafHash: runtime.Bytes
   chainHash: runtime.Bytes
+  version?: number
 }
 
 export type AuditLeafUncheckedCreateWithoutAuditEventInput = {
   sequence: bigint | number
   leafHash: runtime.Bytes
   chainHash: runtime.Bytes
+  version?: number
 }
 
 export type AuditLeafCreateOrConnectWithoutAuditEventInput = {
@@ -404,12 +434,14 @@ export type AuditLeafUpdateWithoutAuditEventInput = {
   sequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leafHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   chainHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  version?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type AuditLeafUncheckedUpdateWithoutAuditEventInput = {
   sequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leafHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   chainHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  version?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 
@@ -419,6 +451,7 @@ export type AuditLeafSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   auditEventId?: boolean
   leafHash?: boolean
   chainHash?: boolean
+  version?: boolean
   auditEvent?: boolean | Prisma.AuditEventDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["auditLeaf"]>
 
@@ -427,6 +460,7 @@ export type AuditLeafSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   auditEventId?: boolean
   leafHash?: boolean
   chainHash?: boolean
+  version?: boolean
   auditEvent?: boolean | Prisma.AuditEventDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["auditLeaf"]>
 
@@ -435,6 +469,7 @@ export type AuditLeafSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   auditEventId?: boolean
   leafHash?: boolean
   chainHash?: boolean
+  version?: boolean
   auditEvent?: boolean | Prisma.AuditEventDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["auditLeaf"]>
 
@@ -443,9 +478,10 @@ export type AuditLeafSelectScalar = {
   auditEventId?: boolean
   leafHash?: boolean
   chainHash?: boolean
+  version?: boolean
 }
 
-export type AuditLeafOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"sequence" | "auditEventId" | "leafHash" | "chainHash", ExtArgs["result"]["auditLeaf"]>
+export type AuditLeafOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"sequence" | "auditEventId" | "leafHash" | "chainHash" | "version", ExtArgs["result"]["auditLeaf"]>
 export type AuditLeafInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   auditEvent?: boolean | Prisma.AuditEventDefaultArgs<ExtArgs>
 }
@@ -472,6 +508,10 @@ export type $AuditLeafPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Over the chain hash before and this leaf's.
      */
     chainHash: runtime.Bytes
+    /**
+     * 1: the leaf hashes no ledger entry, because an older release sealed the event.
+     */
+    version: number
   }, ExtArgs["result"]["auditLeaf"]>
   composites: {}
 }
@@ -900,6 +940,7 @@ export interface AuditLeafFieldRefs {
   readonly auditEventId: Prisma.FieldRef<"AuditLeaf", 'BigInt'>
   readonly leafHash: Prisma.FieldRef<"AuditLeaf", 'Bytes'>
   readonly chainHash: Prisma.FieldRef<"AuditLeaf", 'Bytes'>
+  readonly version: Prisma.FieldRef<"AuditLeaf", 'Int'>
 }
     
 

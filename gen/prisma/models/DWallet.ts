@@ -45,6 +45,7 @@ export type DWalletMinAggregateOutputType = {
   projectId: string | null
   network: string | null
   curve: number | null
+  kind: string | null
   encryptionKeyId: string | null
   networkEncryptionKeyId: string | null
   senderAddress: string | null
@@ -53,6 +54,8 @@ export type DWalletMinAggregateOutputType = {
   userDkgMessage: runtime.Bytes | null
   encryptedUserShareAndProof: runtime.Bytes | null
   userPublicOutput: runtime.Bytes | null
+  adoptedAt: Date | null
+  sessionDigest: runtime.Bytes | null
   signerPublicKey: runtime.Bytes | null
   name: string | null
   userReference: string | null
@@ -83,6 +86,7 @@ export type DWalletMaxAggregateOutputType = {
   projectId: string | null
   network: string | null
   curve: number | null
+  kind: string | null
   encryptionKeyId: string | null
   networkEncryptionKeyId: string | null
   senderAddress: string | null
@@ -91,6 +95,8 @@ export type DWalletMaxAggregateOutputType = {
   userDkgMessage: runtime.Bytes | null
   encryptedUserShareAndProof: runtime.Bytes | null
   userPublicOutput: runtime.Bytes | null
+  adoptedAt: Date | null
+  sessionDigest: runtime.Bytes | null
   signerPublicKey: runtime.Bytes | null
   name: string | null
   userReference: string | null
@@ -121,6 +127,7 @@ export type DWalletCountAggregateOutputType = {
   projectId: number
   network: number
   curve: number
+  kind: number
   encryptionKeyId: number
   networkEncryptionKeyId: number
   senderAddress: number
@@ -129,6 +136,8 @@ export type DWalletCountAggregateOutputType = {
   userDkgMessage: number
   encryptedUserShareAndProof: number
   userPublicOutput: number
+  adoptedAt: number
+  sessionDigest: number
   signerPublicKey: number
   name: number
   userReference: number
@@ -150,6 +159,7 @@ export type DWalletCountAggregateOutputType = {
   leftVersion: number
   exitDrillAt: number
   exitDrillOutcome: number
+  holderUsers: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -175,6 +185,7 @@ export type DWalletMinAggregateInputType = {
   projectId?: true
   network?: true
   curve?: true
+  kind?: true
   encryptionKeyId?: true
   networkEncryptionKeyId?: true
   senderAddress?: true
@@ -183,6 +194,8 @@ export type DWalletMinAggregateInputType = {
   userDkgMessage?: true
   encryptedUserShareAndProof?: true
   userPublicOutput?: true
+  adoptedAt?: true
+  sessionDigest?: true
   signerPublicKey?: true
   name?: true
   userReference?: true
@@ -213,6 +226,7 @@ export type DWalletMaxAggregateInputType = {
   projectId?: true
   network?: true
   curve?: true
+  kind?: true
   encryptionKeyId?: true
   networkEncryptionKeyId?: true
   senderAddress?: true
@@ -221,6 +235,8 @@ export type DWalletMaxAggregateInputType = {
   userDkgMessage?: true
   encryptedUserShareAndProof?: true
   userPublicOutput?: true
+  adoptedAt?: true
+  sessionDigest?: true
   signerPublicKey?: true
   name?: true
   userReference?: true
@@ -251,6 +267,7 @@ export type DWalletCountAggregateInputType = {
   projectId?: true
   network?: true
   curve?: true
+  kind?: true
   encryptionKeyId?: true
   networkEncryptionKeyId?: true
   senderAddress?: true
@@ -259,6 +276,8 @@ export type DWalletCountAggregateInputType = {
   userDkgMessage?: true
   encryptedUserShareAndProof?: true
   userPublicOutput?: true
+  adoptedAt?: true
+  sessionDigest?: true
   signerPublicKey?: true
   name?: true
   userReference?: true
@@ -280,6 +299,7 @@ export type DWalletCountAggregateInputType = {
   leftVersion?: true
   exitDrillAt?: true
   exitDrillOutcome?: true
+  holderUsers?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -376,6 +396,7 @@ export type DWalletGroupByOutputType = {
   projectId: string
   network: string
   curve: number
+  kind: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -384,6 +405,8 @@ export type DWalletGroupByOutputType = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt: Date | null
+  sessionDigest: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name: string | null
   userReference: string | null
@@ -405,6 +428,7 @@ export type DWalletGroupByOutputType = {
   leftVersion: bigint | null
   exitDrillAt: Date | null
   exitDrillOutcome: string | null
+  holderUsers: string[]
   createdAt: Date
   updatedAt: Date
   _count: DWalletCountAggregateOutputType | null
@@ -437,6 +461,7 @@ export type DWalletWhereInput = {
   projectId?: Prisma.UuidFilter<"DWallet"> | string
   network?: Prisma.StringFilter<"DWallet"> | string
   curve?: Prisma.IntFilter<"DWallet"> | number
+  kind?: Prisma.StringFilter<"DWallet"> | string
   encryptionKeyId?: Prisma.UuidFilter<"DWallet"> | string
   networkEncryptionKeyId?: Prisma.StringFilter<"DWallet"> | string
   senderAddress?: Prisma.StringFilter<"DWallet"> | string
@@ -445,6 +470,8 @@ export type DWalletWhereInput = {
   userDkgMessage?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
+  adoptedAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
+  sessionDigest?: Prisma.BytesNullableFilter<"DWallet"> | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableFilter<"DWallet"> | string | null
   userReference?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -466,12 +493,14 @@ export type DWalletWhereInput = {
   leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   exitDrillAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
   exitDrillOutcome?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  holderUsers?: Prisma.StringNullableListFilter<"DWallet">
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   encryptionKey?: Prisma.XOR<Prisma.EncryptionKeyScalarRelationFilter, Prisma.EncryptionKeyWhereInput>
   signRequests?: Prisma.SignRequestListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
+  shares?: Prisma.DWalletShareListRelationFilter
 }
 
 export type DWalletOrderByWithRelationInput = {
@@ -479,6 +508,7 @@ export type DWalletOrderByWithRelationInput = {
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
   curve?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   encryptionKeyId?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
   senderAddress?: Prisma.SortOrder
@@ -487,6 +517,8 @@ export type DWalletOrderByWithRelationInput = {
   userDkgMessage?: Prisma.SortOrder
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
+  adoptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   userReference?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -508,12 +540,14 @@ export type DWalletOrderByWithRelationInput = {
   leftVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   exitDrillAt?: Prisma.SortOrderInput | Prisma.SortOrder
   exitDrillOutcome?: Prisma.SortOrderInput | Prisma.SortOrder
+  holderUsers?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   encryptionKey?: Prisma.EncryptionKeyOrderByWithRelationInput
   signRequests?: Prisma.SignRequestOrderByRelationAggregateInput
   consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
+  shares?: Prisma.DWalletShareOrderByRelationAggregateInput
 }
 
 export type DWalletWhereUniqueInput = Prisma.AtLeast<{
@@ -526,6 +560,7 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   projectId?: Prisma.UuidFilter<"DWallet"> | string
   network?: Prisma.StringFilter<"DWallet"> | string
   curve?: Prisma.IntFilter<"DWallet"> | number
+  kind?: Prisma.StringFilter<"DWallet"> | string
   encryptionKeyId?: Prisma.UuidFilter<"DWallet"> | string
   networkEncryptionKeyId?: Prisma.StringFilter<"DWallet"> | string
   senderAddress?: Prisma.StringFilter<"DWallet"> | string
@@ -534,6 +569,8 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   userDkgMessage?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
+  adoptedAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
+  sessionDigest?: Prisma.BytesNullableFilter<"DWallet"> | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableFilter<"DWallet"> | string | null
   userReference?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -555,12 +592,14 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   exitDrillAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
   exitDrillOutcome?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  holderUsers?: Prisma.StringNullableListFilter<"DWallet">
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   encryptionKey?: Prisma.XOR<Prisma.EncryptionKeyScalarRelationFilter, Prisma.EncryptionKeyWhereInput>
   signRequests?: Prisma.SignRequestListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
+  shares?: Prisma.DWalletShareListRelationFilter
 }, "id" | "network_senderAddress_sessionIdentifier" | "network_objectId">
 
 export type DWalletOrderByWithAggregationInput = {
@@ -568,6 +607,7 @@ export type DWalletOrderByWithAggregationInput = {
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
   curve?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   encryptionKeyId?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
   senderAddress?: Prisma.SortOrder
@@ -576,6 +616,8 @@ export type DWalletOrderByWithAggregationInput = {
   userDkgMessage?: Prisma.SortOrder
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
+  adoptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   userReference?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -597,6 +639,7 @@ export type DWalletOrderByWithAggregationInput = {
   leftVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   exitDrillAt?: Prisma.SortOrderInput | Prisma.SortOrder
   exitDrillOutcome?: Prisma.SortOrderInput | Prisma.SortOrder
+  holderUsers?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.DWalletCountOrderByAggregateInput
@@ -614,6 +657,7 @@ export type DWalletScalarWhereWithAggregatesInput = {
   projectId?: Prisma.UuidWithAggregatesFilter<"DWallet"> | string
   network?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
   curve?: Prisma.IntWithAggregatesFilter<"DWallet"> | number
+  kind?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
   encryptionKeyId?: Prisma.UuidWithAggregatesFilter<"DWallet"> | string
   networkEncryptionKeyId?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
   senderAddress?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
@@ -622,6 +666,8 @@ export type DWalletScalarWhereWithAggregatesInput = {
   userDkgMessage?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
+  adoptedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"DWallet"> | Date | string | null
+  sessionDigest?: Prisma.BytesNullableWithAggregatesFilter<"DWallet"> | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   userReference?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
@@ -643,6 +689,7 @@ export type DWalletScalarWhereWithAggregatesInput = {
   leftVersion?: Prisma.BigIntNullableWithAggregatesFilter<"DWallet"> | bigint | number | null
   exitDrillAt?: Prisma.DateTimeNullableWithAggregatesFilter<"DWallet"> | Date | string | null
   exitDrillOutcome?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
+  holderUsers?: Prisma.StringNullableListFilter<"DWallet">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"DWallet"> | Date | string
 }
@@ -651,6 +698,7 @@ export type DWalletCreateInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -658,6 +706,8 @@ export type DWalletCreateInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -679,12 +729,14 @@ export type DWalletCreateInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateInput = {
@@ -692,6 +744,7 @@ export type DWalletUncheckedCreateInput = {
   projectId: string
   network: string
   curve: number
+  kind?: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -700,6 +753,8 @@ export type DWalletUncheckedCreateInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -721,16 +776,19 @@ export type DWalletUncheckedCreateInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -738,6 +796,8 @@ export type DWalletUpdateInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -759,12 +819,14 @@ export type DWalletUpdateInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateInput = {
@@ -772,6 +834,7 @@ export type DWalletUncheckedUpdateInput = {
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
@@ -780,6 +843,8 @@ export type DWalletUncheckedUpdateInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -801,10 +866,12 @@ export type DWalletUncheckedUpdateInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletCreateManyInput = {
@@ -812,6 +879,7 @@ export type DWalletCreateManyInput = {
   projectId: string
   network: string
   curve: number
+  kind?: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -820,6 +888,8 @@ export type DWalletCreateManyInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -841,6 +911,7 @@ export type DWalletCreateManyInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -849,6 +920,7 @@ export type DWalletUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -856,6 +928,8 @@ export type DWalletUpdateManyMutationInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -877,6 +951,7 @@ export type DWalletUpdateManyMutationInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -886,6 +961,7 @@ export type DWalletUncheckedUpdateManyInput = {
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
@@ -894,6 +970,8 @@ export type DWalletUncheckedUpdateManyInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -915,6 +993,7 @@ export type DWalletUncheckedUpdateManyInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -945,6 +1024,7 @@ export type DWalletCountOrderByAggregateInput = {
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
   curve?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   encryptionKeyId?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
   senderAddress?: Prisma.SortOrder
@@ -953,6 +1033,8 @@ export type DWalletCountOrderByAggregateInput = {
   userDkgMessage?: Prisma.SortOrder
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
+  adoptedAt?: Prisma.SortOrder
+  sessionDigest?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrder
   userReference?: Prisma.SortOrder
@@ -974,6 +1056,7 @@ export type DWalletCountOrderByAggregateInput = {
   leftVersion?: Prisma.SortOrder
   exitDrillAt?: Prisma.SortOrder
   exitDrillOutcome?: Prisma.SortOrder
+  holderUsers?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -990,6 +1073,7 @@ export type DWalletMaxOrderByAggregateInput = {
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
   curve?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   encryptionKeyId?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
   senderAddress?: Prisma.SortOrder
@@ -998,6 +1082,8 @@ export type DWalletMaxOrderByAggregateInput = {
   userDkgMessage?: Prisma.SortOrder
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
+  adoptedAt?: Prisma.SortOrder
+  sessionDigest?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrder
   userReference?: Prisma.SortOrder
@@ -1028,6 +1114,7 @@ export type DWalletMinOrderByAggregateInput = {
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
   curve?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   encryptionKeyId?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
   senderAddress?: Prisma.SortOrder
@@ -1036,6 +1123,8 @@ export type DWalletMinOrderByAggregateInput = {
   userDkgMessage?: Prisma.SortOrder
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
+  adoptedAt?: Prisma.SortOrder
+  sessionDigest?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrder
   userReference?: Prisma.SortOrder
@@ -1157,8 +1246,31 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput = {
   deleteMany?: Prisma.DWalletScalarWhereInput | Prisma.DWalletScalarWhereInput[]
 }
 
+export type DWalletCreateholderUsersInput = {
+  set: string[]
+}
+
 export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
+}
+
+export type DWalletUpdateholderUsersInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type DWalletCreateNestedOneWithoutSharesInput = {
+  create?: Prisma.XOR<Prisma.DWalletCreateWithoutSharesInput, Prisma.DWalletUncheckedCreateWithoutSharesInput>
+  connectOrCreate?: Prisma.DWalletCreateOrConnectWithoutSharesInput
+  connect?: Prisma.DWalletWhereUniqueInput
+}
+
+export type DWalletUpdateOneRequiredWithoutSharesNestedInput = {
+  create?: Prisma.XOR<Prisma.DWalletCreateWithoutSharesInput, Prisma.DWalletUncheckedCreateWithoutSharesInput>
+  connectOrCreate?: Prisma.DWalletCreateOrConnectWithoutSharesInput
+  upsert?: Prisma.DWalletUpsertWithoutSharesInput
+  connect?: Prisma.DWalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.DWalletUpdateToOneWithWhereWithoutSharesInput, Prisma.DWalletUpdateWithoutSharesInput>, Prisma.DWalletUncheckedUpdateWithoutSharesInput>
 }
 
 export type DWalletCreateNestedOneWithoutConsentsInput = {
@@ -1193,6 +1305,7 @@ export type DWalletCreateWithoutProjectInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -1200,6 +1313,8 @@ export type DWalletCreateWithoutProjectInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1221,17 +1336,20 @@ export type DWalletCreateWithoutProjectInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateWithoutProjectInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -1240,6 +1358,8 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1261,10 +1381,12 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutProjectInput = {
@@ -1301,6 +1423,7 @@ export type DWalletScalarWhereInput = {
   projectId?: Prisma.UuidFilter<"DWallet"> | string
   network?: Prisma.StringFilter<"DWallet"> | string
   curve?: Prisma.IntFilter<"DWallet"> | number
+  kind?: Prisma.StringFilter<"DWallet"> | string
   encryptionKeyId?: Prisma.UuidFilter<"DWallet"> | string
   networkEncryptionKeyId?: Prisma.StringFilter<"DWallet"> | string
   senderAddress?: Prisma.StringFilter<"DWallet"> | string
@@ -1309,6 +1432,8 @@ export type DWalletScalarWhereInput = {
   userDkgMessage?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
+  adoptedAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
+  sessionDigest?: Prisma.BytesNullableFilter<"DWallet"> | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableFilter<"DWallet"> | string | null
   userReference?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -1330,6 +1455,7 @@ export type DWalletScalarWhereInput = {
   leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   exitDrillAt?: Prisma.DateTimeNullableFilter<"DWallet"> | Date | string | null
   exitDrillOutcome?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  holderUsers?: Prisma.StringNullableListFilter<"DWallet">
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
 }
@@ -1338,6 +1464,7 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -1345,6 +1472,8 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1366,11 +1495,13 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
@@ -1378,6 +1509,7 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   projectId: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -1385,6 +1517,8 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1406,10 +1540,12 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutEncryptionKeyInput = {
@@ -1438,10 +1574,11 @@ export type DWalletUpdateManyWithWhereWithoutEncryptionKeyInput = {
   data: Prisma.XOR<Prisma.DWalletUpdateManyMutationInput, Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyInput>
 }
 
-export type DWalletCreateWithoutConsentsInput = {
+export type DWalletCreateWithoutSharesInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -1449,6 +1586,8 @@ export type DWalletCreateWithoutConsentsInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1470,18 +1609,21 @@ export type DWalletCreateWithoutConsentsInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
 }
 
-export type DWalletUncheckedCreateWithoutConsentsInput = {
+export type DWalletUncheckedCreateWithoutSharesInput = {
   id: string
   projectId: string
   network: string
   curve: number
+  kind?: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -1490,6 +1632,8 @@ export type DWalletUncheckedCreateWithoutConsentsInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1511,9 +1655,203 @@ export type DWalletUncheckedCreateWithoutConsentsInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
+}
+
+export type DWalletCreateOrConnectWithoutSharesInput = {
+  where: Prisma.DWalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.DWalletCreateWithoutSharesInput, Prisma.DWalletUncheckedCreateWithoutSharesInput>
+}
+
+export type DWalletUpsertWithoutSharesInput = {
+  update: Prisma.XOR<Prisma.DWalletUpdateWithoutSharesInput, Prisma.DWalletUncheckedUpdateWithoutSharesInput>
+  create: Prisma.XOR<Prisma.DWalletCreateWithoutSharesInput, Prisma.DWalletUncheckedCreateWithoutSharesInput>
+  where?: Prisma.DWalletWhereInput
+}
+
+export type DWalletUpdateToOneWithWhereWithoutSharesInput = {
+  where?: Prisma.DWalletWhereInput
+  data: Prisma.XOR<Prisma.DWalletUpdateWithoutSharesInput, Prisma.DWalletUncheckedUpdateWithoutSharesInput>
+}
+
+export type DWalletUpdateWithoutSharesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  publicOutput?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
+  encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
+}
+
+export type DWalletUncheckedUpdateWithoutSharesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  publicOutput?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
+}
+
+export type DWalletCreateWithoutConsentsInput = {
+  id: string
+  network: string
+  curve: number
+  kind?: string
+  networkEncryptionKeyId: string
+  senderAddress: string
+  sessionIdentifier: runtime.Bytes
+  requestHash: runtime.Bytes
+  userDkgMessage: runtime.Bytes
+  encryptedUserShareAndProof: runtime.Bytes
+  userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
+  signerPublicKey: runtime.Bytes
+  name?: string | null
+  userReference?: string | null
+  state: string
+  failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
+  objectId?: string | null
+  capId?: string | null
+  encryptedUserSecretKeyShareId?: string | null
+  publicOutput?: runtime.Bytes | null
+  publicKey?: runtime.Bytes | null
+  txDigest?: string | null
+  userOutputSignature?: runtime.Bytes | null
+  acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
+  encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutDWalletInput
+}
+
+export type DWalletUncheckedCreateWithoutConsentsInput = {
+  id: string
+  projectId: string
+  network: string
+  curve: number
+  kind?: string
+  encryptionKeyId: string
+  networkEncryptionKeyId: string
+  senderAddress: string
+  sessionIdentifier: runtime.Bytes
+  requestHash: runtime.Bytes
+  userDkgMessage: runtime.Bytes
+  encryptedUserShareAndProof: runtime.Bytes
+  userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
+  signerPublicKey: runtime.Bytes
+  name?: string | null
+  userReference?: string | null
+  state: string
+  failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
+  objectId?: string | null
+  capId?: string | null
+  encryptedUserSecretKeyShareId?: string | null
+  publicOutput?: runtime.Bytes | null
+  publicKey?: runtime.Bytes | null
+  txDigest?: string | null
+  userOutputSignature?: runtime.Bytes | null
+  acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
+  exitDrillAt?: Date | string | null
+  exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutConsentsInput = {
@@ -1536,6 +1874,7 @@ export type DWalletUpdateWithoutConsentsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -1543,6 +1882,8 @@ export type DWalletUpdateWithoutConsentsInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1564,11 +1905,13 @@ export type DWalletUpdateWithoutConsentsInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutConsentsInput = {
@@ -1576,6 +1919,7 @@ export type DWalletUncheckedUpdateWithoutConsentsInput = {
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1584,6 +1928,8 @@ export type DWalletUncheckedUpdateWithoutConsentsInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1605,15 +1951,18 @@ export type DWalletUncheckedUpdateWithoutConsentsInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletCreateWithoutSignRequestsInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -1621,6 +1970,8 @@ export type DWalletCreateWithoutSignRequestsInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1642,11 +1993,13 @@ export type DWalletCreateWithoutSignRequestsInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateWithoutSignRequestsInput = {
@@ -1654,6 +2007,7 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   projectId: string
   network: string
   curve: number
+  kind?: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -1662,6 +2016,8 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1683,9 +2039,11 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutSignRequestsInput = {
@@ -1708,6 +2066,7 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -1715,6 +2074,8 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1736,11 +2097,13 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
@@ -1748,6 +2111,7 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1756,6 +2120,8 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1777,15 +2143,18 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletCreateManyProjectInput = {
   id: string
   network: string
   curve: number
+  kind?: string
   encryptionKeyId: string
   networkEncryptionKeyId: string
   senderAddress: string
@@ -1794,6 +2163,8 @@ export type DWalletCreateManyProjectInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1815,6 +2186,7 @@ export type DWalletCreateManyProjectInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1823,6 +2195,7 @@ export type DWalletUpdateWithoutProjectInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -1830,6 +2203,8 @@ export type DWalletUpdateWithoutProjectInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1851,17 +2226,20 @@ export type DWalletUpdateWithoutProjectInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutProjectInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1870,6 +2248,8 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1891,16 +2271,19 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1909,6 +2292,8 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1930,6 +2315,7 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1939,6 +2325,7 @@ export type DWalletCreateManyEncryptionKeyInput = {
   projectId: string
   network: string
   curve: number
+  kind?: string
   networkEncryptionKeyId: string
   senderAddress: string
   sessionIdentifier: runtime.Bytes
@@ -1946,6 +2333,8 @@ export type DWalletCreateManyEncryptionKeyInput = {
   userDkgMessage: runtime.Bytes
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
+  adoptedAt?: Date | string | null
+  sessionDigest?: runtime.Bytes | null
   signerPublicKey: runtime.Bytes
   name?: string | null
   userReference?: string | null
@@ -1967,6 +2356,7 @@ export type DWalletCreateManyEncryptionKeyInput = {
   leftVersion?: bigint | number | null
   exitDrillAt?: Date | string | null
   exitDrillOutcome?: string | null
+  holderUsers?: Prisma.DWalletCreateholderUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1975,6 +2365,7 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -1982,6 +2373,8 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2003,11 +2396,13 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
@@ -2015,6 +2410,7 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -2022,6 +2418,8 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2043,10 +2441,12 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
@@ -2054,6 +2454,7 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
   curve?: Prisma.IntFieldUpdateOperationsInput | number
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
   senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
   sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -2061,6 +2462,8 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  adoptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionDigest?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2082,6 +2485,7 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   exitDrillAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   exitDrillOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holderUsers?: Prisma.DWalletUpdateholderUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2094,11 +2498,13 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
 export type DWalletCountOutputType = {
   signRequests: number
   consents: number
+  shares: number
 }
 
 export type DWalletCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   signRequests?: boolean | DWalletCountOutputTypeCountSignRequestsArgs
   consents?: boolean | DWalletCountOutputTypeCountConsentsArgs
+  shares?: boolean | DWalletCountOutputTypeCountSharesArgs
 }
 
 /**
@@ -2125,12 +2531,20 @@ export type DWalletCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Type
   where?: Prisma.TreasuryConsentWhereInput
 }
 
+/**
+ * DWalletCountOutputType without action
+ */
+export type DWalletCountOutputTypeCountSharesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DWalletShareWhereInput
+}
+
 
 export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   projectId?: boolean
   network?: boolean
   curve?: boolean
+  kind?: boolean
   encryptionKeyId?: boolean
   networkEncryptionKeyId?: boolean
   senderAddress?: boolean
@@ -2139,6 +2553,8 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   userDkgMessage?: boolean
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
+  adoptedAt?: boolean
+  sessionDigest?: boolean
   signerPublicKey?: boolean
   name?: boolean
   userReference?: boolean
@@ -2160,12 +2576,14 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   leftVersion?: boolean
   exitDrillAt?: boolean
   exitDrillOutcome?: boolean
+  holderUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
   signRequests?: boolean | Prisma.DWallet$signRequestsArgs<ExtArgs>
   consents?: boolean | Prisma.DWallet$consentsArgs<ExtArgs>
+  shares?: boolean | Prisma.DWallet$sharesArgs<ExtArgs>
   _count?: boolean | Prisma.DWalletCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["dWallet"]>
 
@@ -2174,6 +2592,7 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   projectId?: boolean
   network?: boolean
   curve?: boolean
+  kind?: boolean
   encryptionKeyId?: boolean
   networkEncryptionKeyId?: boolean
   senderAddress?: boolean
@@ -2182,6 +2601,8 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   userDkgMessage?: boolean
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
+  adoptedAt?: boolean
+  sessionDigest?: boolean
   signerPublicKey?: boolean
   name?: boolean
   userReference?: boolean
@@ -2203,6 +2624,7 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   leftVersion?: boolean
   exitDrillAt?: boolean
   exitDrillOutcome?: boolean
+  holderUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -2214,6 +2636,7 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   projectId?: boolean
   network?: boolean
   curve?: boolean
+  kind?: boolean
   encryptionKeyId?: boolean
   networkEncryptionKeyId?: boolean
   senderAddress?: boolean
@@ -2222,6 +2645,8 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   userDkgMessage?: boolean
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
+  adoptedAt?: boolean
+  sessionDigest?: boolean
   signerPublicKey?: boolean
   name?: boolean
   userReference?: boolean
@@ -2243,6 +2668,7 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   leftVersion?: boolean
   exitDrillAt?: boolean
   exitDrillOutcome?: boolean
+  holderUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -2254,6 +2680,7 @@ export type DWalletSelectScalar = {
   projectId?: boolean
   network?: boolean
   curve?: boolean
+  kind?: boolean
   encryptionKeyId?: boolean
   networkEncryptionKeyId?: boolean
   senderAddress?: boolean
@@ -2262,6 +2689,8 @@ export type DWalletSelectScalar = {
   userDkgMessage?: boolean
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
+  adoptedAt?: boolean
+  sessionDigest?: boolean
   signerPublicKey?: boolean
   name?: boolean
   userReference?: boolean
@@ -2283,16 +2712,18 @@ export type DWalletSelectScalar = {
   leftVersion?: boolean
   exitDrillAt?: boolean
   exitDrillOutcome?: boolean
+  holderUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "userReference" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "exitDrillAt" | "exitDrillOutcome" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "kind" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "adoptedAt" | "sessionDigest" | "signerPublicKey" | "name" | "userReference" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "exitDrillAt" | "exitDrillOutcome" | "holderUsers" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
   signRequests?: boolean | Prisma.DWallet$signRequestsArgs<ExtArgs>
   consents?: boolean | Prisma.DWallet$consentsArgs<ExtArgs>
+  shares?: boolean | Prisma.DWallet$sharesArgs<ExtArgs>
   _count?: boolean | Prisma.DWalletCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type DWalletIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2311,14 +2742,22 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     encryptionKey: Prisma.$EncryptionKeyPayload<ExtArgs>
     signRequests: Prisma.$SignRequestPayload<ExtArgs>[]
     consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
+    shares: Prisma.$DWalletSharePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     projectId: string
     network: string
     curve: number
+    /**
+     * Where the key comes from: dkg, imported_key.
+     */
+    kind: string
     encryptionKeyId: string
     networkEncryptionKeyId: string
+    /**
+     * A stand-in, like the next five columns, in a row that was adopted: its DKG is not in this database.
+     */
     senderAddress: string
     sessionIdentifier: runtime.Bytes
     /**
@@ -2328,6 +2767,14 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     userDkgMessage: runtime.Bytes
     encryptedUserShareAndProof: runtime.Bytes
     userPublicOutput: runtime.Bytes
+    /**
+     * When it was adopted; null if this database has its DKG.
+     */
+    adoptedAt: Date | null
+    /**
+     * Of an adopted one, the digest of the DKG's session identifier, as its owner told.
+     */
+    sessionDigest: runtime.Bytes | null
     signerPublicKey: runtime.Bytes
     /**
      * What the project calls it: of one user's dWallets whose DKG did not fail, one has it.
@@ -2386,6 +2833,10 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * could_leave, refused.
      */
     exitDrillOutcome: string | null
+    /**
+     * The users besides its own who have accepted a share of it, and may sign with it.
+     */
+    holderUsers: string[]
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["dWallet"]>
@@ -2786,6 +3237,7 @@ export interface Prisma__DWalletClient<T, Null = never, ExtArgs extends runtime.
   encryptionKey<T extends Prisma.EncryptionKeyDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKeyDefaultArgs<ExtArgs>>): Prisma.Prisma__EncryptionKeyClient<runtime.Types.Result.GetResult<Prisma.$EncryptionKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   signRequests<T extends Prisma.DWallet$signRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.DWallet$signRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.DWallet$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.DWallet$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  shares<T extends Prisma.DWallet$sharesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.DWallet$sharesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DWalletSharePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2819,6 +3271,7 @@ export interface DWalletFieldRefs {
   readonly projectId: Prisma.FieldRef<"DWallet", 'String'>
   readonly network: Prisma.FieldRef<"DWallet", 'String'>
   readonly curve: Prisma.FieldRef<"DWallet", 'Int'>
+  readonly kind: Prisma.FieldRef<"DWallet", 'String'>
   readonly encryptionKeyId: Prisma.FieldRef<"DWallet", 'String'>
   readonly networkEncryptionKeyId: Prisma.FieldRef<"DWallet", 'String'>
   readonly senderAddress: Prisma.FieldRef<"DWallet", 'String'>
@@ -2827,6 +3280,8 @@ export interface DWalletFieldRefs {
   readonly userDkgMessage: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly encryptedUserShareAndProof: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly userPublicOutput: Prisma.FieldRef<"DWallet", 'Bytes'>
+  readonly adoptedAt: Prisma.FieldRef<"DWallet", 'DateTime'>
+  readonly sessionDigest: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly signerPublicKey: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly name: Prisma.FieldRef<"DWallet", 'String'>
   readonly userReference: Prisma.FieldRef<"DWallet", 'String'>
@@ -2848,6 +3303,7 @@ export interface DWalletFieldRefs {
   readonly leftVersion: Prisma.FieldRef<"DWallet", 'BigInt'>
   readonly exitDrillAt: Prisma.FieldRef<"DWallet", 'DateTime'>
   readonly exitDrillOutcome: Prisma.FieldRef<"DWallet", 'String'>
+  readonly holderUsers: Prisma.FieldRef<"DWallet", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"DWallet", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"DWallet", 'DateTime'>
 }
@@ -3296,6 +3752,30 @@ export type DWallet$consentsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.TreasuryConsentScalarFieldEnum | Prisma.TreasuryConsentScalarFieldEnum[]
+}
+
+/**
+ * DWallet.shares
+ */
+export type DWallet$sharesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DWalletShare
+   */
+  select?: Prisma.DWalletShareSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DWalletShare
+   */
+  omit?: Prisma.DWalletShareOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DWalletShareInclude<ExtArgs> | null
+  where?: Prisma.DWalletShareWhereInput
+  orderBy?: Prisma.DWalletShareOrderByWithRelationInput | Prisma.DWalletShareOrderByWithRelationInput[]
+  cursor?: Prisma.DWalletShareWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DWalletShareScalarFieldEnum | Prisma.DWalletShareScalarFieldEnum[]
 }
 
 /**

@@ -286,6 +286,7 @@ export type EncryptionKeyWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallets?: Prisma.DWalletListRelationFilter
+  shares?: Prisma.DWalletShareListRelationFilter
   users?: Prisma.EncryptionKeyUserListRelationFilter
 }
 
@@ -305,6 +306,7 @@ export type EncryptionKeyOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   dWallets?: Prisma.DWalletOrderByRelationAggregateInput
+  shares?: Prisma.DWalletShareOrderByRelationAggregateInput
   users?: Prisma.EncryptionKeyUserOrderByRelationAggregateInput
 }
 
@@ -328,6 +330,7 @@ export type EncryptionKeyWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallets?: Prisma.DWalletListRelationFilter
+  shares?: Prisma.DWalletShareListRelationFilter
   users?: Prisma.EncryptionKeyUserListRelationFilter
 }, "id" | "projectId_curve_signerAddress">
 
@@ -386,6 +389,7 @@ export type EncryptionKeyCreateInput = {
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutEncryptionKeyInput
   users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
 }
 
@@ -404,6 +408,7 @@ export type EncryptionKeyUncheckedCreateInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutEncryptionKeyInput
   users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
@@ -422,6 +427,7 @@ export type EncryptionKeyUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutEncryptionKeyNestedInput
   users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
 }
 
@@ -440,6 +446,7 @@ export type EncryptionKeyUncheckedUpdateInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutEncryptionKeyNestedInput
   users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
@@ -639,6 +646,20 @@ export type EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.EncryptionKeyUpdateToOneWithWhereWithoutDWalletsInput, Prisma.EncryptionKeyUpdateWithoutDWalletsInput>, Prisma.EncryptionKeyUncheckedUpdateWithoutDWalletsInput>
 }
 
+export type EncryptionKeyCreateNestedOneWithoutSharesInput = {
+  create?: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutSharesInput, Prisma.EncryptionKeyUncheckedCreateWithoutSharesInput>
+  connectOrCreate?: Prisma.EncryptionKeyCreateOrConnectWithoutSharesInput
+  connect?: Prisma.EncryptionKeyWhereUniqueInput
+}
+
+export type EncryptionKeyUpdateOneRequiredWithoutSharesNestedInput = {
+  create?: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutSharesInput, Prisma.EncryptionKeyUncheckedCreateWithoutSharesInput>
+  connectOrCreate?: Prisma.EncryptionKeyCreateOrConnectWithoutSharesInput
+  upsert?: Prisma.EncryptionKeyUpsertWithoutSharesInput
+  connect?: Prisma.EncryptionKeyWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.EncryptionKeyUpdateToOneWithWhereWithoutSharesInput, Prisma.EncryptionKeyUpdateWithoutSharesInput>, Prisma.EncryptionKeyUncheckedUpdateWithoutSharesInput>
+}
+
 export type EncryptionKeyCreateWithoutProjectInput = {
   id: string
   network: string
@@ -653,6 +674,7 @@ export type EncryptionKeyCreateWithoutProjectInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutEncryptionKeyInput
   users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
 }
 
@@ -670,6 +692,7 @@ export type EncryptionKeyUncheckedCreateWithoutProjectInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutEncryptionKeyInput
   users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
@@ -733,6 +756,7 @@ export type EncryptionKeyCreateWithoutUsersInput = {
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyUncheckedCreateWithoutUsersInput = {
@@ -750,6 +774,7 @@ export type EncryptionKeyUncheckedCreateWithoutUsersInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyCreateOrConnectWithoutUsersInput = {
@@ -783,6 +808,7 @@ export type EncryptionKeyUpdateWithoutUsersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyUncheckedUpdateWithoutUsersInput = {
@@ -800,6 +826,7 @@ export type EncryptionKeyUncheckedUpdateWithoutUsersInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyCreateWithoutDWalletsInput = {
@@ -816,6 +843,7 @@ export type EncryptionKeyCreateWithoutDWalletsInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutEncryptionKeyInput
   users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
 }
 
@@ -833,6 +861,7 @@ export type EncryptionKeyUncheckedCreateWithoutDWalletsInput = {
   tries?: number
   triedAt?: Date | string
   createdAt?: Date | string
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutEncryptionKeyInput
   users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
@@ -866,6 +895,7 @@ export type EncryptionKeyUpdateWithoutDWalletsInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutEncryptionKeyNestedInput
   users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
 }
 
@@ -883,6 +913,95 @@ export type EncryptionKeyUncheckedUpdateWithoutDWalletsInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+  users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+}
+
+export type EncryptionKeyCreateWithoutSharesInput = {
+  id: string
+  network: string
+  curve: number
+  signerAddress: string
+  encryptionKey: runtime.Bytes
+  signature: runtime.Bytes
+  signerPublicKey: runtime.Bytes
+  objectId?: string | null
+  txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
+  createdAt?: Date | string
+  project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+  users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
+}
+
+export type EncryptionKeyUncheckedCreateWithoutSharesInput = {
+  id: string
+  projectId: string
+  network: string
+  curve: number
+  signerAddress: string
+  encryptionKey: runtime.Bytes
+  signature: runtime.Bytes
+  signerPublicKey: runtime.Bytes
+  objectId?: string | null
+  txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
+  createdAt?: Date | string
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+  users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
+}
+
+export type EncryptionKeyCreateOrConnectWithoutSharesInput = {
+  where: Prisma.EncryptionKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutSharesInput, Prisma.EncryptionKeyUncheckedCreateWithoutSharesInput>
+}
+
+export type EncryptionKeyUpsertWithoutSharesInput = {
+  update: Prisma.XOR<Prisma.EncryptionKeyUpdateWithoutSharesInput, Prisma.EncryptionKeyUncheckedUpdateWithoutSharesInput>
+  create: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutSharesInput, Prisma.EncryptionKeyUncheckedCreateWithoutSharesInput>
+  where?: Prisma.EncryptionKeyWhereInput
+}
+
+export type EncryptionKeyUpdateToOneWithWhereWithoutSharesInput = {
+  where?: Prisma.EncryptionKeyWhereInput
+  data: Prisma.XOR<Prisma.EncryptionKeyUpdateWithoutSharesInput, Prisma.EncryptionKeyUncheckedUpdateWithoutSharesInput>
+}
+
+export type EncryptionKeyUpdateWithoutSharesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  signerAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  encryptionKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signature?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+  users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
+}
+
+export type EncryptionKeyUncheckedUpdateWithoutSharesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  signerAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  encryptionKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signature?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
   users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
@@ -915,6 +1034,7 @@ export type EncryptionKeyUpdateWithoutProjectInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutEncryptionKeyNestedInput
   users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
 }
 
@@ -932,6 +1052,7 @@ export type EncryptionKeyUncheckedUpdateWithoutProjectInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutEncryptionKeyNestedInput
   users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
@@ -957,11 +1078,13 @@ export type EncryptionKeyUncheckedUpdateManyWithoutProjectInput = {
 
 export type EncryptionKeyCountOutputType = {
   dWallets: number
+  shares: number
   users: number
 }
 
 export type EncryptionKeyCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   dWallets?: boolean | EncryptionKeyCountOutputTypeCountDWalletsArgs
+  shares?: boolean | EncryptionKeyCountOutputTypeCountSharesArgs
   users?: boolean | EncryptionKeyCountOutputTypeCountUsersArgs
 }
 
@@ -980,6 +1103,13 @@ export type EncryptionKeyCountOutputTypeDefaultArgs<ExtArgs extends runtime.Type
  */
 export type EncryptionKeyCountOutputTypeCountDWalletsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.DWalletWhereInput
+}
+
+/**
+ * EncryptionKeyCountOutputType without action
+ */
+export type EncryptionKeyCountOutputTypeCountSharesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DWalletShareWhereInput
 }
 
 /**
@@ -1006,6 +1136,7 @@ export type EncryptionKeySelect<ExtArgs extends runtime.Types.Extensions.Interna
   createdAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallets?: boolean | Prisma.EncryptionKey$dWalletsArgs<ExtArgs>
+  shares?: boolean | Prisma.EncryptionKey$sharesArgs<ExtArgs>
   users?: boolean | Prisma.EncryptionKey$usersArgs<ExtArgs>
   _count?: boolean | Prisma.EncryptionKeyCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["encryptionKey"]>
@@ -1064,6 +1195,7 @@ export type EncryptionKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalA
 export type EncryptionKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallets?: boolean | Prisma.EncryptionKey$dWalletsArgs<ExtArgs>
+  shares?: boolean | Prisma.EncryptionKey$sharesArgs<ExtArgs>
   users?: boolean | Prisma.EncryptionKey$usersArgs<ExtArgs>
   _count?: boolean | Prisma.EncryptionKeyCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1079,6 +1211,7 @@ export type $EncryptionKeyPayload<ExtArgs extends runtime.Types.Extensions.Inter
   objects: {
     project: Prisma.$ProjectPayload<ExtArgs>
     dWallets: Prisma.$DWalletPayload<ExtArgs>[]
+    shares: Prisma.$DWalletSharePayload<ExtArgs>[]
     users: Prisma.$EncryptionKeyUserPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1503,6 +1636,7 @@ export interface Prisma__EncryptionKeyClient<T, Null = never, ExtArgs extends ru
   readonly [Symbol.toStringTag]: "PrismaPromise"
   project<T extends Prisma.ProjectDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProjectDefaultArgs<ExtArgs>>): Prisma.Prisma__ProjectClient<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   dWallets<T extends Prisma.EncryptionKey$dWalletsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKey$dWalletsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DWalletPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  shares<T extends Prisma.EncryptionKey$sharesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKey$sharesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DWalletSharePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   users<T extends Prisma.EncryptionKey$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKey$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EncryptionKeyUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1968,6 +2102,30 @@ export type EncryptionKey$dWalletsArgs<ExtArgs extends runtime.Types.Extensions.
   take?: number
   skip?: number
   distinct?: Prisma.DWalletScalarFieldEnum | Prisma.DWalletScalarFieldEnum[]
+}
+
+/**
+ * EncryptionKey.shares
+ */
+export type EncryptionKey$sharesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DWalletShare
+   */
+  select?: Prisma.DWalletShareSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DWalletShare
+   */
+  omit?: Prisma.DWalletShareOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DWalletShareInclude<ExtArgs> | null
+  where?: Prisma.DWalletShareWhereInput
+  orderBy?: Prisma.DWalletShareOrderByWithRelationInput | Prisma.DWalletShareOrderByWithRelationInput[]
+  cursor?: Prisma.DWalletShareWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DWalletShareScalarFieldEnum | Prisma.DWalletShareScalarFieldEnum[]
 }
 
 /**

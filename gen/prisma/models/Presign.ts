@@ -42,6 +42,7 @@ export type PresignMinAggregateOutputType = {
   curve: number | null
   signatureAlgorithm: number | null
   networkEncryptionKeyId: string | null
+  ofDWallet: boolean | null
   sessionBytes: runtime.Bytes | null
   presignId: string | null
   presign: runtime.Bytes | null
@@ -59,6 +60,7 @@ export type PresignMaxAggregateOutputType = {
   curve: number | null
   signatureAlgorithm: number | null
   networkEncryptionKeyId: string | null
+  ofDWallet: boolean | null
   sessionBytes: runtime.Bytes | null
   presignId: string | null
   presign: runtime.Bytes | null
@@ -76,6 +78,7 @@ export type PresignCountAggregateOutputType = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: number
+  ofDWallet: number
   sessionBytes: number
   presignId: number
   presign: number
@@ -105,6 +108,7 @@ export type PresignMinAggregateInputType = {
   curve?: true
   signatureAlgorithm?: true
   networkEncryptionKeyId?: true
+  ofDWallet?: true
   sessionBytes?: true
   presignId?: true
   presign?: true
@@ -122,6 +126,7 @@ export type PresignMaxAggregateInputType = {
   curve?: true
   signatureAlgorithm?: true
   networkEncryptionKeyId?: true
+  ofDWallet?: true
   sessionBytes?: true
   presignId?: true
   presign?: true
@@ -139,6 +144,7 @@ export type PresignCountAggregateInputType = {
   curve?: true
   signatureAlgorithm?: true
   networkEncryptionKeyId?: true
+  ofDWallet?: true
   sessionBytes?: true
   presignId?: true
   presign?: true
@@ -243,6 +249,7 @@ export type PresignGroupByOutputType = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
+  ofDWallet: boolean
   sessionBytes: runtime.Bytes | null
   presignId: string | null
   presign: runtime.Bytes | null
@@ -283,6 +290,7 @@ export type PresignWhereInput = {
   curve?: Prisma.IntFilter<"Presign"> | number
   signatureAlgorithm?: Prisma.IntFilter<"Presign"> | number
   networkEncryptionKeyId?: Prisma.StringFilter<"Presign"> | string
+  ofDWallet?: Prisma.BoolFilter<"Presign"> | boolean
   sessionBytes?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
   presignId?: Prisma.StringNullableFilter<"Presign"> | string | null
   presign?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
@@ -301,6 +309,7 @@ export type PresignOrderByWithRelationInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
+  ofDWallet?: Prisma.SortOrder
   sessionBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   presignId?: Prisma.SortOrderInput | Prisma.SortOrder
   presign?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -323,6 +332,7 @@ export type PresignWhereUniqueInput = Prisma.AtLeast<{
   curve?: Prisma.IntFilter<"Presign"> | number
   signatureAlgorithm?: Prisma.IntFilter<"Presign"> | number
   networkEncryptionKeyId?: Prisma.StringFilter<"Presign"> | string
+  ofDWallet?: Prisma.BoolFilter<"Presign"> | boolean
   sessionBytes?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
   presignId?: Prisma.StringNullableFilter<"Presign"> | string | null
   presign?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
@@ -341,6 +351,7 @@ export type PresignOrderByWithAggregationInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
+  ofDWallet?: Prisma.SortOrder
   sessionBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   presignId?: Prisma.SortOrderInput | Prisma.SortOrder
   presign?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -366,6 +377,7 @@ export type PresignScalarWhereWithAggregatesInput = {
   curve?: Prisma.IntWithAggregatesFilter<"Presign"> | number
   signatureAlgorithm?: Prisma.IntWithAggregatesFilter<"Presign"> | number
   networkEncryptionKeyId?: Prisma.StringWithAggregatesFilter<"Presign"> | string
+  ofDWallet?: Prisma.BoolWithAggregatesFilter<"Presign"> | boolean
   sessionBytes?: Prisma.BytesNullableWithAggregatesFilter<"Presign"> | runtime.Bytes | null
   presignId?: Prisma.StringNullableWithAggregatesFilter<"Presign"> | string | null
   presign?: Prisma.BytesNullableWithAggregatesFilter<"Presign"> | runtime.Bytes | null
@@ -383,6 +395,7 @@ export type PresignCreateInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
+  ofDWallet?: boolean
   sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
@@ -401,6 +414,7 @@ export type PresignUncheckedCreateInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
+  ofDWallet?: boolean
   sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
@@ -419,6 +433,7 @@ export type PresignUpdateInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  ofDWallet?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -437,6 +452,7 @@ export type PresignUncheckedUpdateInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  ofDWallet?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -455,6 +471,7 @@ export type PresignCreateManyInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
+  ofDWallet?: boolean
   sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
@@ -472,6 +489,7 @@ export type PresignUpdateManyMutationInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  ofDWallet?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -489,6 +507,7 @@ export type PresignUncheckedUpdateManyInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  ofDWallet?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -511,6 +530,7 @@ export type PresignCountOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
+  ofDWallet?: Prisma.SortOrder
   sessionBytes?: Prisma.SortOrder
   presignId?: Prisma.SortOrder
   presign?: Prisma.SortOrder
@@ -533,6 +553,7 @@ export type PresignMaxOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
+  ofDWallet?: Prisma.SortOrder
   sessionBytes?: Prisma.SortOrder
   presignId?: Prisma.SortOrder
   presign?: Prisma.SortOrder
@@ -550,6 +571,7 @@ export type PresignMinOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
+  ofDWallet?: Prisma.SortOrder
   sessionBytes?: Prisma.SortOrder
   presignId?: Prisma.SortOrder
   presign?: Prisma.SortOrder
@@ -591,6 +613,7 @@ export type PresignCreateWithoutSignRequestsInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
+  ofDWallet?: boolean
   sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
@@ -608,6 +631,7 @@ export type PresignUncheckedCreateWithoutSignRequestsInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
+  ofDWallet?: boolean
   sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
@@ -641,6 +665,7 @@ export type PresignUpdateWithoutSignRequestsInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  ofDWallet?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -658,6 +683,7 @@ export type PresignUncheckedUpdateWithoutSignRequestsInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  ofDWallet?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -706,6 +732,7 @@ export type PresignSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   curve?: boolean
   signatureAlgorithm?: boolean
   networkEncryptionKeyId?: boolean
+  ofDWallet?: boolean
   sessionBytes?: boolean
   presignId?: boolean
   presign?: boolean
@@ -725,6 +752,7 @@ export type PresignSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   curve?: boolean
   signatureAlgorithm?: boolean
   networkEncryptionKeyId?: boolean
+  ofDWallet?: boolean
   sessionBytes?: boolean
   presignId?: boolean
   presign?: boolean
@@ -742,6 +770,7 @@ export type PresignSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   curve?: boolean
   signatureAlgorithm?: boolean
   networkEncryptionKeyId?: boolean
+  ofDWallet?: boolean
   sessionBytes?: boolean
   presignId?: boolean
   presign?: boolean
@@ -759,6 +788,7 @@ export type PresignSelectScalar = {
   curve?: boolean
   signatureAlgorithm?: boolean
   networkEncryptionKeyId?: boolean
+  ofDWallet?: boolean
   sessionBytes?: boolean
   presignId?: boolean
   presign?: boolean
@@ -770,7 +800,7 @@ export type PresignSelectScalar = {
   updatedAt?: boolean
 }
 
-export type PresignOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "curve" | "signatureAlgorithm" | "networkEncryptionKeyId" | "sessionBytes" | "presignId" | "presign" | "state" | "txDigest" | "createdAt" | "readyAt" | "returnedAt" | "updatedAt", ExtArgs["result"]["presign"]>
+export type PresignOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "curve" | "signatureAlgorithm" | "networkEncryptionKeyId" | "ofDWallet" | "sessionBytes" | "presignId" | "presign" | "state" | "txDigest" | "createdAt" | "readyAt" | "returnedAt" | "updatedAt", ExtArgs["result"]["presign"]>
 export type PresignInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   signRequests?: boolean | Prisma.Presign$signRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.PresignCountOutputTypeDefaultArgs<ExtArgs>
@@ -788,7 +818,14 @@ export type $PresignPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     network: string
     curve: number
     signatureAlgorithm: number
+    /**
+     * Of a presign that only one dWallet can use, the id of that dWallet's object.
+     */
     networkEncryptionKeyId: string
+    /**
+     * Whether only one dWallet can use it.
+     */
+    ofDWallet: boolean
     /**
      * 32 bytes from which the chain derives the session. Unknown of one that another database asked for.
      */
@@ -1242,6 +1279,7 @@ export interface PresignFieldRefs {
   readonly curve: Prisma.FieldRef<"Presign", 'Int'>
   readonly signatureAlgorithm: Prisma.FieldRef<"Presign", 'Int'>
   readonly networkEncryptionKeyId: Prisma.FieldRef<"Presign", 'String'>
+  readonly ofDWallet: Prisma.FieldRef<"Presign", 'Boolean'>
   readonly sessionBytes: Prisma.FieldRef<"Presign", 'Bytes'>
   readonly presignId: Prisma.FieldRef<"Presign", 'String'>
   readonly presign: Prisma.FieldRef<"Presign", 'Bytes'>

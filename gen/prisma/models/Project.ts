@@ -332,6 +332,7 @@ export type ProjectWhereInput = {
   ledgerHours?: Prisma.LedgerHourListRelationFilter
   ledgerUserHours?: Prisma.LedgerUserHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
+  shares?: Prisma.DWalletShareListRelationFilter
   allowances?: Prisma.AllowanceListRelationFilter
   users?: Prisma.ProjectUserListRelationFilter
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
@@ -369,6 +370,7 @@ export type ProjectOrderByWithRelationInput = {
   ledgerHours?: Prisma.LedgerHourOrderByRelationAggregateInput
   ledgerUserHours?: Prisma.LedgerUserHourOrderByRelationAggregateInput
   consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
+  shares?: Prisma.DWalletShareOrderByRelationAggregateInput
   allowances?: Prisma.AllowanceOrderByRelationAggregateInput
   users?: Prisma.ProjectUserOrderByRelationAggregateInput
   userCount?: Prisma.ProjectUserCountOrderByWithRelationInput
@@ -409,6 +411,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   ledgerHours?: Prisma.LedgerHourListRelationFilter
   ledgerUserHours?: Prisma.LedgerUserHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
+  shares?: Prisma.DWalletShareListRelationFilter
   allowances?: Prisma.AllowanceListRelationFilter
   users?: Prisma.ProjectUserListRelationFilter
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
@@ -490,6 +493,7 @@ export type ProjectCreateInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -527,6 +531,7 @@ export type ProjectUncheckedCreateInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -564,6 +569,7 @@ export type ProjectUpdateInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -601,6 +607,7 @@ export type ProjectUncheckedUpdateInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -861,6 +868,20 @@ export type ProjectUpdateOneRequiredWithoutDWalletsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDWalletsInput, Prisma.ProjectUpdateWithoutDWalletsInput>, Prisma.ProjectUncheckedUpdateWithoutDWalletsInput>
 }
 
+export type ProjectCreateNestedOneWithoutSharesInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutSharesInput, Prisma.ProjectUncheckedCreateWithoutSharesInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutSharesInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutSharesNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutSharesInput, Prisma.ProjectUncheckedCreateWithoutSharesInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutSharesInput
+  upsert?: Prisma.ProjectUpsertWithoutSharesInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutSharesInput, Prisma.ProjectUpdateWithoutSharesInput>, Prisma.ProjectUncheckedUpdateWithoutSharesInput>
+}
+
 export type ProjectCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.ProjectCreateWithoutConsentsInput, Prisma.ProjectUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutConsentsInput
@@ -1056,6 +1077,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -1092,6 +1114,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -1144,6 +1167,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -1180,6 +1204,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -1217,6 +1242,7 @@ export type ProjectCreateWithoutAllowancesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
@@ -1253,6 +1279,7 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
@@ -1305,6 +1332,7 @@ export type ProjectUpdateWithoutAllowancesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
@@ -1341,6 +1369,7 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
@@ -1377,6 +1406,7 @@ export type ProjectCreateWithoutUsersInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
@@ -1413,6 +1443,7 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
@@ -1465,6 +1496,7 @@ export type ProjectUpdateWithoutUsersInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
@@ -1501,6 +1533,7 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
@@ -1537,6 +1570,7 @@ export type ProjectCreateWithoutUserCountInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
@@ -1573,6 +1607,7 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
@@ -1625,6 +1660,7 @@ export type ProjectUpdateWithoutUserCountInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
@@ -1661,6 +1697,7 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
@@ -1697,6 +1734,7 @@ export type ProjectCreateWithoutSessionsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -1733,6 +1771,7 @@ export type ProjectUncheckedCreateWithoutSessionsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -1785,6 +1824,7 @@ export type ProjectUpdateWithoutSessionsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -1821,6 +1861,7 @@ export type ProjectUncheckedUpdateWithoutSessionsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -1856,6 +1897,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -1892,6 +1934,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -1944,6 +1987,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -1980,6 +2024,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -2016,6 +2061,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -2052,6 +2098,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -2104,6 +2151,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -2131,6 +2179,171 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUncheckedUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUncheckedUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutSharesInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutSharesInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  lowBalanceMicroUsd?: bigint | number | null
+  isBalanceLow?: boolean
+  refusalDay?: Date | string | null
+  refusalsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+  eventHead?: Prisma.EventHeadUncheckedCreateNestedOneWithoutProjectInput
+  webhooks?: Prisma.WebhookProjectUncheckedCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutSharesInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutSharesInput, Prisma.ProjectUncheckedCreateWithoutSharesInput>
+}
+
+export type ProjectUpsertWithoutSharesInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutSharesInput, Prisma.ProjectUncheckedUpdateWithoutSharesInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutSharesInput, Prisma.ProjectUncheckedCreateWithoutSharesInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutSharesInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutSharesInput, Prisma.ProjectUncheckedUpdateWithoutSharesInput>
+}
+
+export type ProjectUpdateWithoutSharesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+  eventHead?: Prisma.EventHeadUpdateOneWithoutProjectNestedInput
+  webhooks?: Prisma.WebhookProjectUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutSharesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  lowBalanceMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  isBalanceLow?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  refusalDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusalsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
@@ -2176,6 +2389,7 @@ export type ProjectCreateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -2212,6 +2426,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -2264,6 +2479,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -2300,6 +2516,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -2336,6 +2553,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -2372,6 +2590,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -2424,6 +2643,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -2460,6 +2680,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -2496,6 +2717,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -2532,6 +2754,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -2584,6 +2807,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -2620,6 +2844,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -2656,6 +2881,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -2692,6 +2918,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -2744,6 +2971,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -2780,6 +3008,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -2816,6 +3045,7 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -2852,6 +3082,7 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -2904,6 +3135,7 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -2940,6 +3172,7 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -2976,6 +3209,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3012,6 +3246,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -3064,6 +3299,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -3100,6 +3336,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -3136,6 +3373,7 @@ export type ProjectCreateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3172,6 +3410,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -3224,6 +3463,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -3260,6 +3500,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -3296,6 +3537,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3332,6 +3574,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -3384,6 +3627,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -3420,6 +3664,7 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -3456,6 +3701,7 @@ export type ProjectCreateWithoutLedgerUserHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3492,6 +3738,7 @@ export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -3544,6 +3791,7 @@ export type ProjectUpdateWithoutLedgerUserHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -3580,6 +3828,7 @@ export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -3617,6 +3866,7 @@ export type ProjectCreateWithoutIdentityProvidersInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3653,6 +3903,7 @@ export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -3705,6 +3956,7 @@ export type ProjectUpdateWithoutIdentityProvidersInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -3741,6 +3993,7 @@ export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -3777,6 +4030,7 @@ export type ProjectCreateWithoutEventHeadInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3813,6 +4067,7 @@ export type ProjectUncheckedCreateWithoutEventHeadInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -3865,6 +4120,7 @@ export type ProjectUpdateWithoutEventHeadInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -3901,6 +4157,7 @@ export type ProjectUncheckedUpdateWithoutEventHeadInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -3937,6 +4194,7 @@ export type ProjectCreateWithoutWebhooksInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -3973,6 +4231,7 @@ export type ProjectUncheckedCreateWithoutWebhooksInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  shares?: Prisma.DWalletShareUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -4025,6 +4284,7 @@ export type ProjectUpdateWithoutWebhooksInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -4061,6 +4321,7 @@ export type ProjectUncheckedUpdateWithoutWebhooksInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  shares?: Prisma.DWalletShareUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -4086,6 +4347,7 @@ export type ProjectCountOutputType = {
   ledgerHours: number
   ledgerUserHours: number
   consents: number
+  shares: number
   allowances: number
   users: number
   sessions: number
@@ -4104,6 +4366,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   ledgerHours?: boolean | ProjectCountOutputTypeCountLedgerHoursArgs
   ledgerUserHours?: boolean | ProjectCountOutputTypeCountLedgerUserHoursArgs
   consents?: boolean | ProjectCountOutputTypeCountConsentsArgs
+  shares?: boolean | ProjectCountOutputTypeCountSharesArgs
   allowances?: boolean | ProjectCountOutputTypeCountAllowancesArgs
   users?: boolean | ProjectCountOutputTypeCountUsersArgs
   sessions?: boolean | ProjectCountOutputTypeCountSessionsArgs
@@ -4200,6 +4463,13 @@ export type ProjectCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Type
 /**
  * ProjectCountOutputType without action
  */
+export type ProjectCountOutputTypeCountSharesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DWalletShareWhereInput
+}
+
+/**
+ * ProjectCountOutputType without action
+ */
 export type ProjectCountOutputTypeCountAllowancesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AllowanceWhereInput
 }
@@ -4254,6 +4524,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   ledgerUserHours?: boolean | Prisma.Project$ledgerUserHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
+  shares?: boolean | Prisma.Project$sharesArgs<ExtArgs>
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
@@ -4332,6 +4603,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   ledgerUserHours?: boolean | Prisma.Project$ledgerUserHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
+  shares?: boolean | Prisma.Project$sharesArgs<ExtArgs>
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
@@ -4359,6 +4631,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     ledgerHours: Prisma.$LedgerHourPayload<ExtArgs>[]
     ledgerUserHours: Prisma.$LedgerUserHourPayload<ExtArgs>[]
     consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
+    shares: Prisma.$DWalletSharePayload<ExtArgs>[]
     allowances: Prisma.$AllowancePayload<ExtArgs>[]
     users: Prisma.$ProjectUserPayload<ExtArgs>[]
     userCount: Prisma.$ProjectUserCountPayload<ExtArgs> | null
@@ -4822,6 +5095,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   ledgerHours<T extends Prisma.Project$ledgerHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ledgerUserHours<T extends Prisma.Project$ledgerUserHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerUserHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerUserHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Project$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  shares<T extends Prisma.Project$sharesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$sharesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DWalletSharePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   allowances<T extends Prisma.Project$allowancesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$allowancesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AllowancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   users<T extends Prisma.Project$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   userCount<T extends Prisma.Project$userCountArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$userCountArgs<ExtArgs>>): Prisma.Prisma__ProjectUserCountClient<runtime.Types.Result.GetResult<Prisma.$ProjectUserCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -5546,6 +5820,30 @@ export type Project$consentsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.TreasuryConsentScalarFieldEnum | Prisma.TreasuryConsentScalarFieldEnum[]
+}
+
+/**
+ * Project.shares
+ */
+export type Project$sharesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DWalletShare
+   */
+  select?: Prisma.DWalletShareSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DWalletShare
+   */
+  omit?: Prisma.DWalletShareOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DWalletShareInclude<ExtArgs> | null
+  where?: Prisma.DWalletShareWhereInput
+  orderBy?: Prisma.DWalletShareOrderByWithRelationInput | Prisma.DWalletShareOrderByWithRelationInput[]
+  cursor?: Prisma.DWalletShareWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DWalletShareScalarFieldEnum | Prisma.DWalletShareScalarFieldEnum[]
 }
 
 /**

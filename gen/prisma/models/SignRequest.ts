@@ -32,6 +32,8 @@ export type SignRequestAvgAggregateOutputType = {
   hashScheme: number | null
   priceMicroUsd: number | null
   allowanceSlot: number | null
+  holdSeconds: number | null
+  holdPriceMicroUsd: number | null
 }
 
 export type SignRequestSumAggregateOutputType = {
@@ -40,6 +42,8 @@ export type SignRequestSumAggregateOutputType = {
   hashScheme: number | null
   priceMicroUsd: bigint | null
   allowanceSlot: bigint | null
+  holdSeconds: number | null
+  holdPriceMicroUsd: bigint | null
 }
 
 export type SignRequestMinAggregateOutputType = {
@@ -65,6 +69,13 @@ export type SignRequestMinAggregateOutputType = {
   failureMessage: string | null
   refunded: boolean | null
   expiresAt: Date | null
+  holdSeconds: number | null
+  holdState: string | null
+  holdPriceMicroUsd: bigint | null
+  holdExpiresAt: Date | null
+  holdObjectId: string | null
+  holdTxDigest: string | null
+  heldBy: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -92,6 +103,13 @@ export type SignRequestMaxAggregateOutputType = {
   failureMessage: string | null
   refunded: boolean | null
   expiresAt: Date | null
+  holdSeconds: number | null
+  holdState: string | null
+  holdPriceMicroUsd: bigint | null
+  holdExpiresAt: Date | null
+  holdObjectId: string | null
+  holdTxDigest: string | null
+  heldBy: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -119,6 +137,14 @@ export type SignRequestCountAggregateOutputType = {
   failureMessage: number
   refunded: number
   expiresAt: number
+  holdSeconds: number
+  holdState: number
+  holdPriceMicroUsd: number
+  holdExpiresAt: number
+  holdObjectId: number
+  holdTxDigest: number
+  heldBy: number
+  heldForUsers: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -131,6 +157,8 @@ export type SignRequestAvgAggregateInputType = {
   hashScheme?: true
   priceMicroUsd?: true
   allowanceSlot?: true
+  holdSeconds?: true
+  holdPriceMicroUsd?: true
 }
 
 export type SignRequestSumAggregateInputType = {
@@ -139,6 +167,8 @@ export type SignRequestSumAggregateInputType = {
   hashScheme?: true
   priceMicroUsd?: true
   allowanceSlot?: true
+  holdSeconds?: true
+  holdPriceMicroUsd?: true
 }
 
 export type SignRequestMinAggregateInputType = {
@@ -164,6 +194,13 @@ export type SignRequestMinAggregateInputType = {
   failureMessage?: true
   refunded?: true
   expiresAt?: true
+  holdSeconds?: true
+  holdState?: true
+  holdPriceMicroUsd?: true
+  holdExpiresAt?: true
+  holdObjectId?: true
+  holdTxDigest?: true
+  heldBy?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -191,6 +228,13 @@ export type SignRequestMaxAggregateInputType = {
   failureMessage?: true
   refunded?: true
   expiresAt?: true
+  holdSeconds?: true
+  holdState?: true
+  holdPriceMicroUsd?: true
+  holdExpiresAt?: true
+  holdObjectId?: true
+  holdTxDigest?: true
+  heldBy?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -218,6 +262,14 @@ export type SignRequestCountAggregateInputType = {
   failureMessage?: true
   refunded?: true
   expiresAt?: true
+  holdSeconds?: true
+  holdState?: true
+  holdPriceMicroUsd?: true
+  holdExpiresAt?: true
+  holdObjectId?: true
+  holdTxDigest?: true
+  heldBy?: true
+  heldForUsers?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -332,6 +384,14 @@ export type SignRequestGroupByOutputType = {
   failureMessage: string | null
   refunded: boolean
   expiresAt: Date
+  holdSeconds: number | null
+  holdState: string | null
+  holdPriceMicroUsd: bigint
+  holdExpiresAt: Date | null
+  holdObjectId: string | null
+  holdTxDigest: string | null
+  heldBy: string | null
+  heldForUsers: string[]
   createdAt: Date
   updatedAt: Date
   _count: SignRequestCountAggregateOutputType | null
@@ -382,6 +442,14 @@ export type SignRequestWhereInput = {
   failureMessage?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolFilter<"SignRequest"> | boolean
   expiresAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
+  holdSeconds?: Prisma.IntNullableFilter<"SignRequest"> | number | null
+  holdState?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
+  holdExpiresAt?: Prisma.DateTimeNullableFilter<"SignRequest"> | Date | string | null
+  holdObjectId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  holdTxDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  heldBy?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  heldForUsers?: Prisma.StringNullableListFilter<"SignRequest">
   createdAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
@@ -412,6 +480,14 @@ export type SignRequestOrderByWithRelationInput = {
   failureMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   refunded?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdState?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
+  holdExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdObjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  heldBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  heldForUsers?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
@@ -445,6 +521,14 @@ export type SignRequestWhereUniqueInput = Prisma.AtLeast<{
   failureMessage?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolFilter<"SignRequest"> | boolean
   expiresAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
+  holdSeconds?: Prisma.IntNullableFilter<"SignRequest"> | number | null
+  holdState?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
+  holdExpiresAt?: Prisma.DateTimeNullableFilter<"SignRequest"> | Date | string | null
+  holdObjectId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  holdTxDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  heldBy?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  heldForUsers?: Prisma.StringNullableListFilter<"SignRequest">
   createdAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
@@ -475,6 +559,14 @@ export type SignRequestOrderByWithAggregationInput = {
   failureMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   refunded?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdState?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
+  holdExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdObjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  holdTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  heldBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  heldForUsers?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.SignRequestCountOrderByAggregateInput
@@ -510,6 +602,14 @@ export type SignRequestScalarWhereWithAggregatesInput = {
   failureMessage?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolWithAggregatesFilter<"SignRequest"> | boolean
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"SignRequest"> | Date | string
+  holdSeconds?: Prisma.IntNullableWithAggregatesFilter<"SignRequest"> | number | null
+  holdState?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
+  holdPriceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"SignRequest"> | bigint | number
+  holdExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SignRequest"> | Date | string | null
+  holdObjectId?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
+  holdTxDigest?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
+  heldBy?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
+  heldForUsers?: Prisma.StringNullableListFilter<"SignRequest">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"SignRequest"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"SignRequest"> | Date | string
 }
@@ -534,6 +634,14 @@ export type SignRequestCreateInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutSignRequestsInput
@@ -564,6 +672,14 @@ export type SignRequestUncheckedCreateInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -588,6 +704,14 @@ export type SignRequestUpdateInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutSignRequestsNestedInput
@@ -618,6 +742,14 @@ export type SignRequestUncheckedUpdateInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -645,6 +777,14 @@ export type SignRequestCreateManyInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -669,6 +809,14 @@ export type SignRequestUpdateManyMutationInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -696,6 +844,14 @@ export type SignRequestUncheckedUpdateManyInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -733,6 +889,14 @@ export type SignRequestCountOrderByAggregateInput = {
   failureMessage?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrder
+  holdState?: Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
+  holdExpiresAt?: Prisma.SortOrder
+  holdObjectId?: Prisma.SortOrder
+  holdTxDigest?: Prisma.SortOrder
+  heldBy?: Prisma.SortOrder
+  heldForUsers?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -743,6 +907,8 @@ export type SignRequestAvgOrderByAggregateInput = {
   hashScheme?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   allowanceSlot?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
 }
 
 export type SignRequestMaxOrderByAggregateInput = {
@@ -768,6 +934,13 @@ export type SignRequestMaxOrderByAggregateInput = {
   failureMessage?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrder
+  holdState?: Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
+  holdExpiresAt?: Prisma.SortOrder
+  holdObjectId?: Prisma.SortOrder
+  holdTxDigest?: Prisma.SortOrder
+  heldBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -795,6 +968,13 @@ export type SignRequestMinOrderByAggregateInput = {
   failureMessage?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrder
+  holdState?: Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
+  holdExpiresAt?: Prisma.SortOrder
+  holdObjectId?: Prisma.SortOrder
+  holdTxDigest?: Prisma.SortOrder
+  heldBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -805,6 +985,8 @@ export type SignRequestSumOrderByAggregateInput = {
   hashScheme?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   allowanceSlot?: Prisma.SortOrder
+  holdSeconds?: Prisma.SortOrder
+  holdPriceMicroUsd?: Prisma.SortOrder
 }
 
 export type SignRequestCreateNestedManyWithoutProjectInput = {
@@ -933,6 +1115,15 @@ export type SignRequestUncheckedUpdateManyWithoutPresignNestedInput = {
   deleteMany?: Prisma.SignRequestScalarWhereInput | Prisma.SignRequestScalarWhereInput[]
 }
 
+export type SignRequestCreateheldForUsersInput = {
+  set: string[]
+}
+
+export type SignRequestUpdateheldForUsersInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type SignRequestCreateWithoutProjectInput = {
   id: string
   network: string
@@ -953,6 +1144,14 @@ export type SignRequestCreateWithoutProjectInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   dWallet: Prisma.DWalletCreateNestedOneWithoutSignRequestsInput
@@ -981,6 +1180,14 @@ export type SignRequestUncheckedCreateWithoutProjectInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1037,6 +1244,14 @@ export type SignRequestScalarWhereInput = {
   failureMessage?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolFilter<"SignRequest"> | boolean
   expiresAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
+  holdSeconds?: Prisma.IntNullableFilter<"SignRequest"> | number | null
+  holdState?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
+  holdExpiresAt?: Prisma.DateTimeNullableFilter<"SignRequest"> | Date | string | null
+  holdObjectId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  holdTxDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  heldBy?: Prisma.StringNullableFilter<"SignRequest"> | string | null
+  heldForUsers?: Prisma.StringNullableListFilter<"SignRequest">
   createdAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"SignRequest"> | Date | string
 }
@@ -1061,6 +1276,14 @@ export type SignRequestCreateWithoutDWalletInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutSignRequestsInput
@@ -1089,6 +1312,14 @@ export type SignRequestUncheckedCreateWithoutDWalletInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1139,6 +1370,14 @@ export type SignRequestCreateWithoutPresignInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutSignRequestsInput
@@ -1167,6 +1406,14 @@ export type SignRequestUncheckedCreateWithoutPresignInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1219,6 +1466,14 @@ export type SignRequestCreateManyProjectInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1243,6 +1498,14 @@ export type SignRequestUpdateWithoutProjectInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallet?: Prisma.DWalletUpdateOneRequiredWithoutSignRequestsNestedInput
@@ -1271,6 +1534,14 @@ export type SignRequestUncheckedUpdateWithoutProjectInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1297,6 +1568,14 @@ export type SignRequestUncheckedUpdateManyWithoutProjectInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1323,6 +1602,14 @@ export type SignRequestCreateManyDWalletInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1347,6 +1634,14 @@ export type SignRequestUpdateWithoutDWalletInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutSignRequestsNestedInput
@@ -1375,6 +1670,14 @@ export type SignRequestUncheckedUpdateWithoutDWalletInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1401,6 +1704,14 @@ export type SignRequestUncheckedUpdateManyWithoutDWalletInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1427,6 +1738,14 @@ export type SignRequestCreateManyPresignInput = {
   failureMessage?: string | null
   refunded?: boolean
   expiresAt: Date | string
+  holdSeconds?: number | null
+  holdState?: string | null
+  holdPriceMicroUsd?: bigint | number
+  holdExpiresAt?: Date | string | null
+  holdObjectId?: string | null
+  holdTxDigest?: string | null
+  heldBy?: string | null
+  heldForUsers?: Prisma.SignRequestCreateheldForUsersInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1451,6 +1770,14 @@ export type SignRequestUpdateWithoutPresignInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutSignRequestsNestedInput
@@ -1479,6 +1806,14 @@ export type SignRequestUncheckedUpdateWithoutPresignInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1505,6 +1840,14 @@ export type SignRequestUncheckedUpdateManyWithoutPresignInput = {
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  holdSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  holdState?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdPriceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  holdExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  holdObjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  holdTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  heldForUsers?: Prisma.SignRequestUpdateheldForUsersInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1534,6 +1877,14 @@ export type SignRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   failureMessage?: boolean
   refunded?: boolean
   expiresAt?: boolean
+  holdSeconds?: boolean
+  holdState?: boolean
+  holdPriceMicroUsd?: boolean
+  holdExpiresAt?: boolean
+  holdObjectId?: boolean
+  holdTxDigest?: boolean
+  heldBy?: boolean
+  heldForUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1564,6 +1915,14 @@ export type SignRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   failureMessage?: boolean
   refunded?: boolean
   expiresAt?: boolean
+  holdSeconds?: boolean
+  holdState?: boolean
+  holdPriceMicroUsd?: boolean
+  holdExpiresAt?: boolean
+  holdObjectId?: boolean
+  holdTxDigest?: boolean
+  heldBy?: boolean
+  heldForUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1594,6 +1953,14 @@ export type SignRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   failureMessage?: boolean
   refunded?: boolean
   expiresAt?: boolean
+  holdSeconds?: boolean
+  holdState?: boolean
+  holdPriceMicroUsd?: boolean
+  holdExpiresAt?: boolean
+  holdObjectId?: boolean
+  holdTxDigest?: boolean
+  heldBy?: boolean
+  heldForUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1624,11 +1991,19 @@ export type SignRequestSelectScalar = {
   failureMessage?: boolean
   refunded?: boolean
   expiresAt?: boolean
+  holdSeconds?: boolean
+  holdState?: boolean
+  holdPriceMicroUsd?: boolean
+  holdExpiresAt?: boolean
+  holdObjectId?: boolean
+  holdTxDigest?: boolean
+  heldBy?: boolean
+  heldForUsers?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "allowanceId" | "allowanceSlot" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "invalidSignatureAt" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
+export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "allowanceId" | "allowanceSlot" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "invalidSignatureAt" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "holdSeconds" | "holdState" | "holdPriceMicroUsd" | "holdExpiresAt" | "holdObjectId" | "holdTxDigest" | "heldBy" | "heldForUsers" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
 export type SignRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallet?: boolean | Prisma.DWalletDefaultArgs<ExtArgs>
@@ -1690,6 +2065,36 @@ export type $SignRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
     failureMessage: string | null
     refunded: boolean
     expiresAt: Date
+    /**
+     * How long its half is held for a release; null for a request that is signed at once. The status of a held half is
+     * queued.
+     */
+    holdSeconds: number | null
+    /**
+     * sending, verifying, held, released, ended; null before the half is submitted.
+     */
+    holdState: string | null
+    /**
+     * The part of the price that is kept when a held half is not released.
+     */
+    holdPriceMicroUsd: bigint
+    holdExpiresAt: Date | null
+    /**
+     * The half's object on the chain.
+     */
+    holdObjectId: string | null
+    /**
+     * The transaction that sent the half to the network.
+     */
+    holdTxDigest: string | null
+    /**
+     * The actor that submitted the half, as in the audit trail.
+     */
+    heldBy: string | null
+    /**
+     * The users of the caller that submitted the half as a holder; empty for the owner's.
+     */
+    heldForUsers: string[]
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["signRequest"]>
@@ -2140,6 +2545,14 @@ export interface SignRequestFieldRefs {
   readonly failureMessage: Prisma.FieldRef<"SignRequest", 'String'>
   readonly refunded: Prisma.FieldRef<"SignRequest", 'Boolean'>
   readonly expiresAt: Prisma.FieldRef<"SignRequest", 'DateTime'>
+  readonly holdSeconds: Prisma.FieldRef<"SignRequest", 'Int'>
+  readonly holdState: Prisma.FieldRef<"SignRequest", 'String'>
+  readonly holdPriceMicroUsd: Prisma.FieldRef<"SignRequest", 'BigInt'>
+  readonly holdExpiresAt: Prisma.FieldRef<"SignRequest", 'DateTime'>
+  readonly holdObjectId: Prisma.FieldRef<"SignRequest", 'String'>
+  readonly holdTxDigest: Prisma.FieldRef<"SignRequest", 'String'>
+  readonly heldBy: Prisma.FieldRef<"SignRequest", 'String'>
+  readonly heldForUsers: Prisma.FieldRef<"SignRequest", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"SignRequest", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"SignRequest", 'DateTime'>
 }

@@ -74,7 +74,8 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
   apiKeyId: string;
 
   /**
-   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing`, `sessions` and `webhooks`.
+   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing`, `sessions`, `webhooks`, `release` and
+   * `propose`.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -235,7 +236,8 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
   prefix: string;
 
   /**
-   * The permissions of the key: `onboard`, `sign`, `read`, `billing`, `sessions` and `webhooks`.
+   * The permissions of the key: `onboard`, `sign`, `read`, `billing`, `sessions`, `webhooks`, `release` and
+   * `propose`.
    *
    * @generated from field: repeated string scopes = 4;
    */

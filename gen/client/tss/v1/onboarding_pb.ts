@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiPgocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIOCgZzaGEyNTYYASABKAkSDgoGb2Zmc2V0GAIgASgEIrIBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEhYKDmVuY3J5cHRpb25fa2V5GAIgASgMEhEKCXNpZ25hdHVyZRgDIAEoDBIZChFzaWduZXJfcHVibGljX2tleRgEIAEoDBIbCg51c2VyX3JlZmVyZW5jZRgFIAEoCUgAiAEBQhEKD191c2VyX3JlZmVyZW5jZSKfAQoNRW5jcnlwdGlvbktleRIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5zaWduZXJfYWRkcmVzcxgDIAEoCRIWCgl0eF9kaWdlc3QYBCABKAlIAIgBARIXCg91c2VyX3JlZmVyZW5jZXMYBSADKAlCDAoKX3R4X2RpZ2VzdCJyChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhsKDnVzZXJfcmVmZXJlbmNlGAMgASgJSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLrAgoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgDIAEoCRIWCg5zZW5kZXJfYWRkcmVzcxgEIAEoCRIaChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAwSGAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDBImCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAwSGgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMEhkKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMEhEKBG5hbWUYCiABKAlIAIgBARIbCg51c2VyX3JlZmVyZW5jZRgLIAEoCUgBiAEBQgcKBV9uYW1lQhEKD191c2VyX3JlZmVyZW5jZSL1BQoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBARIWCg5zZXNzaW9uX2RpZ2VzdBgLIAEoDBIRCgRuYW1lGAwgASgJSAOIAQESHAoPbGVhdmVfdHhfZGlnZXN0GA0gASgJSASIAQESGwoOdXNlcl9yZWZlcmVuY2UYDiABKAlIBYgBARIqCgpleGl0X2RyaWxsGA8gASgLMhEudHNzLnYxLkV4aXREcmlsbEgGiAEBIrkBCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEg4KClN1Ym1pdHRpbmcQARIiCh5Bd2FpdGluZ05ldHdvcmtES0dWZXJpZmljYXRpb24QAhIiCh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb24QAxIeChpBd2FpdGluZ0tleUhvbGRlclNpZ25hdHVyZRAEEgoKBkFjdGl2ZRAFEgsKB0xlYXZpbmcQBhIICgRMZWZ0EAdCEwoRX2FjY2VwdF90eF9kaWdlc3RCEAoOX3B1YmxpY19vdXRwdXRCDQoLX3B1YmxpY19rZXlCBwoFX25hbWVCEgoQX2xlYXZlX3R4X2RpZ2VzdEIRCg9fdXNlcl9yZWZlcmVuY2VCDQoLX2V4aXRfZHJpbGwiqQEKCUV4aXREcmlsbBIqCgdvdXRjb21lGAEgASgOMhkudHNzLnYxLkV4aXREcmlsbC5PdXRjb21lEi4KCmNoZWNrX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkAKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEg8KC2NvdWxkX2xlYXZlEAESCwoHcmVmdXNlZBACInUKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCRIdChV1c2VyX291dHB1dF9zaWduYXR1cmUYAyABKAwirQEKE0xlYXZlRFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRINCgVjaGFpbhgCIAEoDBITCgt0cmVhc3VyeV9pZBgDIAEoCRIRCglyZWNpcGllbnQYBCABKAkSDQoFbm9uY2UYBSABKAQSFQoNZXhwaXJlc19lcG9jaBgGIAEoBBISCgpwdWJsaWNfa2V5GAcgASgMEhEKCXNpZ25hdHVyZRgIIAEoDCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkimwEKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSDQoFY2hhaW4YAiABKAwSEwoLdHJlYXN1cnlfaWQYAyABKAkSDQoFbm9uY2UYBCABKAQSFQoNZXhwaXJlc19lcG9jaBgFIAEoBBISCgpwdWJsaWNfa2V5GAYgASgMEhEKCXNpZ25hdHVyZRgHIAEoDCJRChVSZWZ1c2VSZWxlYXNlUmVzcG9uc2USEgoKZHdhbGxldF9pZBgBIAEoCRIWCgl0eF9kaWdlc3QYAiABKAlIAIgBAUIMCgpfdHhfZGlnZXN0IogBChZSZXBvcnRFeGl0RHJpbGxSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSKgoHb3V0Y29tZRgCIAEoDjIZLnRzcy52MS5FeGl0RHJpbGwuT3V0Y29tZRIuCgpjaGVja190aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJAChdSZXBvcnRFeGl0RHJpbGxSZXNwb25zZRIlCgpleGl0X2RyaWxsGAEgASgLMhEudHNzLnYxLkV4aXREcmlsbCInChFHZXREV2FsbGV0UmVxdWVzdBISCgpkd2FsbGV0X2lkGAEgASgJIqYBChNMaXN0RFdhbGxldHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhEKBG5hbWUYAyABKAlIAIgBARISCgVzdGF0ZRgEIAEoCUgBiAEBEhsKDnVzZXJfcmVmZXJlbmNlGAUgASgJSAKIAQFCBwoFX25hbWVCCAoGX3N0YXRlQhEKD191c2VyX3JlZmVyZW5jZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKiBwoKT25ib2FyZGluZxJMCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSIHkAIBmLUYARJiChVHZXRQcm90b2NvbFBhcmFtZXRlcnMSJC50c3MudjEuR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiC5ACAZi1GAGotRgBMAESWgoVUmVnaXN0ZXJFbmNyeXB0aW9uS2V5EiQudHNzLnYxLlJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QaFS50c3MudjEuRW5jcnlwdGlvbktleSIEmLUYAhJkChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIHkAIBmLUYARJECg1DcmVhdGVEV2FsbGV0EhwudHNzLnYxLkNyZWF0ZURXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiBJi1GAISRAoNQWNjZXB0RFdhbGxldBIcLnRzcy52MS5BY2NlcHREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgSYtRgCEkEKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIHkAIBmLUYARJSCgxMaXN0RFdhbGxldHMSGy50c3MudjEuTGlzdERXYWxsZXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RFdhbGxldHNSZXNwb25zZSIHkAIBmLUYARJPCgxMZWF2ZURXYWxsZXQSGy50c3MudjEuTGVhdmVEV2FsbGV0UmVxdWVzdBocLnRzcy52MS5MZWF2ZURXYWxsZXRSZXNwb25zZSIEmLUYAhJSCg1SZWZ1c2VSZWxlYXNlEhwudHNzLnYxLlJlZnVzZVJlbGVhc2VSZXF1ZXN0Gh0udHNzLnYxLlJlZnVzZVJlbGVhc2VSZXNwb25zZSIEmLUYAhJYCg9SZXBvcnRFeGl0RHJpbGwSHi50c3MudjEuUmVwb3J0RXhpdERyaWxsUmVxdWVzdBofLnRzcy52MS5SZXBvcnRFeGl0RHJpbGxSZXNwb25zZSIEmLUYAmIGcHJvdG8z", [file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiPgocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIOCgZzaGEyNTYYASABKAkSDgoGb2Zmc2V0GAIgASgEIrIBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEhYKDmVuY3J5cHRpb25fa2V5GAIgASgMEhEKCXNpZ25hdHVyZRgDIAEoDBIZChFzaWduZXJfcHVibGljX2tleRgEIAEoDBIbCg51c2VyX3JlZmVyZW5jZRgFIAEoCUgAiAEBQhEKD191c2VyX3JlZmVyZW5jZSKfAQoNRW5jcnlwdGlvbktleRIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5zaWduZXJfYWRkcmVzcxgDIAEoCRIWCgl0eF9kaWdlc3QYBCABKAlIAIgBARIXCg91c2VyX3JlZmVyZW5jZXMYBSADKAlCDAoKX3R4X2RpZ2VzdCJyChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhsKDnVzZXJfcmVmZXJlbmNlGAMgASgJSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKOAwoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgDIAEoCRIWCg5zZW5kZXJfYWRkcmVzcxgEIAEoCRIaChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAwSGAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDBImCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAwSGgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMEhkKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMEhEKBG5hbWUYCiABKAlIAIgBARIbCg51c2VyX3JlZmVyZW5jZRgLIAEoCUgBiAEBEiEKBGtpbmQYDCABKA4yEy50c3MudjEuRFdhbGxldEtpbmRCBwoFX25hbWVCEQoPX3VzZXJfcmVmZXJlbmNlItwGCgdEV2FsbGV0EhIKCmR3YWxsZXRfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSJAoFc3RhdGUYAyABKA4yFS50c3MudjEuRFdhbGxldC5TdGF0ZRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAQgASgJEhkKEWVuY3J5cHRpb25fa2V5X2lkGAUgASgJEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBiABKAkSEQoJdHhfZGlnZXN0GAcgASgJEh0KEGFjY2VwdF90eF9kaWdlc3QYCCABKAlIAIgBARIaCg1wdWJsaWNfb3V0cHV0GAkgASgMSAGIAQESFwoKcHVibGljX2tleRgKIAEoDEgCiAEBEhYKDnNlc3Npb25fZGlnZXN0GAsgASgMEhEKBG5hbWUYDCABKAlIA4gBARIcCg9sZWF2ZV90eF9kaWdlc3QYDSABKAlIBIgBARIbCg51c2VyX3JlZmVyZW5jZRgOIAEoCUgFiAEBEioKCmV4aXRfZHJpbGwYDyABKAsyES50c3MudjEuRXhpdERyaWxsSAaIAQESMwoKYWRvcHRfdGltZRgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIB4gBARIhCgRraW5kGBIgASgOMhMudHNzLnYxLkRXYWxsZXRLaW5kIrkBCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEg4KClN1Ym1pdHRpbmcQARIiCh5Bd2FpdGluZ05ldHdvcmtES0dWZXJpZmljYXRpb24QAhIiCh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb24QAxIeChpBd2FpdGluZ0tleUhvbGRlclNpZ25hdHVyZRAEEgoKBkFjdGl2ZRAFEgsKB0xlYXZpbmcQBhIICgRMZWZ0EAdCEwoRX2FjY2VwdF90eF9kaWdlc3RCEAoOX3B1YmxpY19vdXRwdXRCDQoLX3B1YmxpY19rZXlCBwoFX25hbWVCEgoQX2xlYXZlX3R4X2RpZ2VzdEIRCg9fdXNlcl9yZWZlcmVuY2VCDQoLX2V4aXRfZHJpbGxCDQoLX2Fkb3B0X3RpbWUiqQEKCUV4aXREcmlsbBIqCgdvdXRjb21lGAEgASgOMhkudHNzLnYxLkV4aXREcmlsbC5PdXRjb21lEi4KCmNoZWNrX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkAKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEg8KC2NvdWxkX2xlYXZlEAESCwoHcmVmdXNlZBACInUKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCRIdChV1c2VyX291dHB1dF9zaWduYXR1cmUYAyABKAwitgIKE0Fkb3B0RFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgCIAEoCRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAMgASgJEhYKDnNlc3Npb25fZGlnZXN0GAQgASgMEg0KBWNoYWluGAUgASgMEhMKC3RyZWFzdXJ5X2lkGAYgASgJEhIKCnByb2plY3RfaWQYByABKAkSFQoNZXhwaXJlc19lcG9jaBgIIAEoBBIRCglzaWduYXR1cmUYCSABKAwSEQoEbmFtZRgKIAEoCUgAiAEBEhsKDnVzZXJfcmVmZXJlbmNlGAsgASgJSAGIAQFCBwoFX25hbWVCEQoPX3VzZXJfcmVmZXJlbmNlIq0BChNMZWF2ZURXYWxsZXRSZXF1ZXN0EhIKCmR3YWxsZXRfaWQYASABKAkSDQoFY2hhaW4YAiABKAwSEwoLdHJlYXN1cnlfaWQYAyABKAkSEQoJcmVjaXBpZW50GAQgASgJEg0KBW5vbmNlGAUgASgEEhUKDWV4cGlyZXNfZXBvY2gYBiABKAQSEgoKcHVibGljX2tleRgHIAEoDBIRCglzaWduYXR1cmUYCCABKAwiaAoUTGVhdmVEV2FsbGV0UmVzcG9uc2USEgoKZHdhbGxldF9pZBgBIAEoCRIWCg5kd2FsbGV0X2NhcF9pZBgCIAEoCRIRCglyZWNpcGllbnQYAyABKAkSEQoJdHhfZGlnZXN0GAQgASgJIpsBChRSZWZ1c2VSZWxlYXNlUmVxdWVzdBISCgpkd2FsbGV0X2lkGAEgASgJEg0KBWNoYWluGAIgASgMEhMKC3RyZWFzdXJ5X2lkGAMgASgJEg0KBW5vbmNlGAQgASgEEhUKDWV4cGlyZXNfZXBvY2gYBSABKAQSEgoKcHVibGljX2tleRgGIAEoDBIRCglzaWduYXR1cmUYByABKAwiUQoVUmVmdXNlUmVsZWFzZVJlc3BvbnNlEhIKCmR3YWxsZXRfaWQYASABKAkSFgoJdHhfZGlnZXN0GAIgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCKIAQoWUmVwb3J0RXhpdERyaWxsUmVxdWVzdBISCgpkd2FsbGV0X2lkGAEgASgJEioKB291dGNvbWUYAiABKA4yGS50c3MudjEuRXhpdERyaWxsLk91dGNvbWUSLgoKY2hlY2tfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiQAoXUmVwb3J0RXhpdERyaWxsUmVzcG9uc2USJQoKZXhpdF9kcmlsbBgBIAEoCzIRLnRzcy52MS5FeGl0RHJpbGwiJwoRR2V0RFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCSKmAQoTTGlzdERXYWxsZXRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIRCgRuYW1lGAMgASgJSACIAQESEgoFc3RhdGUYBCABKAlIAYgBARIbCg51c2VyX3JlZmVyZW5jZRgFIAEoCUgCiAEBQgcKBV9uYW1lQggKBl9zdGF0ZUIRCg9fdXNlcl9yZWZlcmVuY2UiUgoUTGlzdERXYWxsZXRzUmVzcG9uc2USIQoIZHdhbGxldHMYASADKAsyDy50c3MudjEuRFdhbGxldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkqRgoLRFdhbGxldEtpbmQSHAoYRFdBTExFVF9LSU5EX1VOU1BFQ0lGSUVEEAASBwoDZGtnEAESEAoMaW1wb3J0ZWRfa2V5EAIy5gcKCk9uYm9hcmRpbmcSTAoKR2V0TmV0d29yaxIZLnRzcy52MS5HZXROZXR3b3JrUmVxdWVzdBoaLnRzcy52MS5HZXROZXR3b3JrUmVzcG9uc2UiB5ACAZi1GAESYgoVR2V0UHJvdG9jb2xQYXJhbWV0ZXJzEiQudHNzLnYxLkdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IguQAgGYtRgBqLUYATABEloKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiBJi1GAISZAoSTGlzdEVuY3J5cHRpb25LZXlzEiEudHNzLnYxLkxpc3RFbmNyeXB0aW9uS2V5c1JlcXVlc3QaIi50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVzcG9uc2UiB5ACAZi1GAESRAoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgSYtRgCEkQKDUFjY2VwdERXYWxsZXQSHC50c3MudjEuQWNjZXB0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIEmLUYAhJCCgxBZG9wdERXYWxsZXQSGy50c3MudjEuQWRvcHREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgSYtRgCEkEKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIHkAIBmLUYARJSCgxMaXN0RFdhbGxldHMSGy50c3MudjEuTGlzdERXYWxsZXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RFdhbGxldHNSZXNwb25zZSIHkAIBmLUYARJPCgxMZWF2ZURXYWxsZXQSGy50c3MudjEuTGVhdmVEV2FsbGV0UmVxdWVzdBocLnRzcy52MS5MZWF2ZURXYWxsZXRSZXNwb25zZSIEmLUYAhJSCg1SZWZ1c2VSZWxlYXNlEhwudHNzLnYxLlJlZnVzZVJlbGVhc2VSZXF1ZXN0Gh0udHNzLnYxLlJlZnVzZVJlbGVhc2VSZXNwb25zZSIEmLUYAhJYCg9SZXBvcnRFeGl0RHJpbGwSHi50c3MudjEuUmVwb3J0RXhpdERyaWxsUmVxdWVzdBofLnRzcy52MS5SZXBvcnRFeGl0RHJpbGxSZXNwb25zZSIEmLUYAmIGcHJvdG8z", [file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the network of the key or of the header `x-network`.
@@ -451,7 +451,8 @@ export const ListEncryptionKeysResponseSchema: GenMessage<ListEncryptionKeysResp
   messageDesc(file_tss_v1_onboarding, 9);
 
 /**
- * Requests a DKG. The user prepares everything except the ids; no field reveals the user's share.
+ * Requests a DKG, or the verification of a key that the user imports. The user prepares everything except the ids; no
+ * field reveals the user's share, nor an imported key.
  *
  * @generated from message tss.v1.CreateDWalletRequest
  */
@@ -492,7 +493,7 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
   sessionIdentifier: Uint8Array;
 
   /**
-   * The user's DKG message: public share and its proof.
+   * The user's DKG message: public share and its proof. For an imported key, it is the message that verifies the key.
    *
    * @generated from field: bytes user_dkg_message = 6;
    */
@@ -535,6 +536,13 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
    * @generated from field: optional string user_reference = 11;
    */
   userReference?: string | undefined;
+
+  /**
+   * Where the key comes from. Unspecified means a DKG. An imported key has its own price.
+   *
+   * @generated from field: tss.v1.DWalletKind kind = 12;
+   */
+  kind: DWalletKind;
 };
 
 /**
@@ -593,7 +601,7 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
   networkEncryptionKeyId: string;
 
   /**
-   * The digest of the transaction that requested the DKG; empty while Submitting.
+   * The digest of the transaction that requested the DKG; empty while Submitting, and if the dWallet was adopted.
    *
    * @generated from field: string tx_digest = 7;
    */
@@ -656,6 +664,21 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
    * @generated from field: optional tss.v1.ExitDrill exit_drill = 15;
    */
   exitDrill?: ExitDrill | undefined;
+
+  /**
+   * When the project adopted it. Absent if the project requested its DKG.
+   *
+   * @generated from field: optional google.protobuf.Timestamp adopt_time = 16;
+   */
+  adoptTime?: Timestamp | undefined;
+
+  /**
+   * Where its key comes from. ECDSA signatures of an imported key need presigns that only this dWallet can use: the
+   * service requests one when a reservation asks for it, and ReserveSign waits for it.
+   *
+   * @generated from field: tss.v1.DWalletKind kind = 18;
+   */
+  kind: DWalletKind;
 };
 
 /**
@@ -679,21 +702,21 @@ export const DWallet_State = {
   STATE_UNSPECIFIED: 0,
 
   /**
-   * The transaction that requests the DKG is not final yet.
+   * The transaction that requests the DKG, or the verification of an imported key, is not final yet.
    *
    * @generated from enum value: Submitting = 1;
    */
   Submitting: 1,
 
   /**
-   * The network is verifying the user's DKG message.
+   * The network is verifying the user's DKG message, or the message of an imported key.
    *
    * @generated from enum value: AwaitingNetworkDKGVerification = 2;
    */
   AwaitingNetworkDKGVerification: 2,
 
   /**
-   * The network refused the user's DKG message. Final.
+   * The network refused the user's DKG message, or the message of an imported key. Final.
    *
    * @generated from enum value: NetworkRejectedDKGVerification = 3;
    */
@@ -847,6 +870,101 @@ export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 13);
 
 /**
+ * Adopts a dWallet, with its owner's signed consent.
+ *
+ * @generated from message tss.v1.AdoptDWalletRequest
+ */
+export type AdoptDWalletRequest = Message<"tss.v1.AdoptDWalletRequest"> & {
+  /**
+   * The dWallet, which is Active on the chain.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The owner's encryption key, registered with the project, and for the same user.
+   *
+   * @generated from field: string encryption_key_id = 2;
+   */
+  encryptionKeyId: string;
+
+  /**
+   * The owner's encrypted share, which the owner has accepted.
+   *
+   * @generated from field: string encrypted_user_secret_key_share_id = 3;
+   */
+  encryptedUserSecretKeyShareId: string;
+
+  /**
+   * The digest of the DKG's session identifier. The service only returns it: a wrong digest makes the client ask the
+   * chain.
+   *
+   * @generated from field: bytes session_digest = 4;
+   */
+  sessionDigest: Uint8Array;
+
+  /**
+   * The digest of the chain's first checkpoint.
+   *
+   * @generated from field: bytes chain = 5;
+   */
+  chain: Uint8Array;
+
+  /**
+   * The Treasury that holds the capability.
+   *
+   * @generated from field: string treasury_id = 6;
+   */
+  treasuryId: string;
+
+  /**
+   * The project that the owner consents to, which is the caller's.
+   *
+   * @generated from field: string project_id = 7;
+   */
+  projectId: string;
+
+  /**
+   * The last Sui epoch in which the consent can be used.
+   *
+   * @generated from field: uint64 expires_epoch = 8;
+   */
+  expiresEpoch: bigint;
+
+  /**
+   * The owner's Ed25519 signature over the consent in BCS: the domain `threshold-signing-service/adopt/1`, the chain, the
+   * Treasury, the dWallet, the encrypted share, the session digest, the project as text, the SHA-256 of the user's
+   * reference or nothing, and the epoch. The Treasury, the dWallet and the share are 32 bytes each, the epoch is a u64,
+   * and everything else is a vector of bytes.
+   *
+   * @generated from field: bytes signature = 9;
+   */
+  signature: Uint8Array;
+
+  /**
+   * The project's name for the dWallet, as in CreateDWallet. Absent means no name.
+   *
+   * @generated from field: optional string name = 10;
+   */
+  name?: string | undefined;
+
+  /**
+   * The user that the dWallet belongs to for good. Absent means no user, or the user of a caller that is confined to one.
+   *
+   * @generated from field: optional string user_reference = 11;
+   */
+  userReference?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.AdoptDWalletRequest.
+ * Use `create(AdoptDWalletRequestSchema)` to create a new message.
+ */
+export const AdoptDWalletRequestSchema: GenMessage<AdoptDWalletRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 14);
+
+/**
  * Takes a dWallet's capability out of the Treasury, with the owner's signed authorization.
  *
  * @generated from message tss.v1.LeaveDWalletRequest
@@ -914,7 +1032,7 @@ export type LeaveDWalletRequest = Message<"tss.v1.LeaveDWalletRequest"> & {
  * Use `create(LeaveDWalletRequestSchema)` to create a new message.
  */
 export const LeaveDWalletRequestSchema: GenMessage<LeaveDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 14);
+  messageDesc(file_tss_v1_onboarding, 15);
 
 /**
  * A dWallet that has left. To rely on it, read the capability's owner on the chain.
@@ -956,7 +1074,7 @@ export type LeaveDWalletResponse = Message<"tss.v1.LeaveDWalletResponse"> & {
  * Use `create(LeaveDWalletResponseSchema)` to create a new message.
  */
 export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 15);
+  messageDesc(file_tss_v1_onboarding, 16);
 
 /**
  * Refuses a release, with the owner's signed authorization.
@@ -1019,7 +1137,7 @@ export type RefuseReleaseRequest = Message<"tss.v1.RefuseReleaseRequest"> & {
  * Use `create(RefuseReleaseRequestSchema)` to create a new message.
  */
 export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 16);
+  messageDesc(file_tss_v1_onboarding, 17);
 
 /**
  * A dWallet whose release is permanently refused.
@@ -1047,7 +1165,7 @@ export type RefuseReleaseResponse = Message<"tss.v1.RefuseReleaseResponse"> & {
  * Use `create(RefuseReleaseResponseSchema)` to create a new message.
  */
 export const RefuseReleaseResponseSchema: GenMessage<RefuseReleaseResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 17);
+  messageDesc(file_tss_v1_onboarding, 18);
 
 /**
  * Reports a rehearsed exit.
@@ -1083,7 +1201,7 @@ export type ReportExitDrillRequest = Message<"tss.v1.ReportExitDrillRequest"> & 
  * Use `create(ReportExitDrillRequestSchema)` to create a new message.
  */
 export const ReportExitDrillRequestSchema: GenMessage<ReportExitDrillRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 18);
+  messageDesc(file_tss_v1_onboarding, 19);
 
 /**
  * The stored report.
@@ -1104,7 +1222,7 @@ export type ReportExitDrillResponse = Message<"tss.v1.ReportExitDrillResponse"> 
  * Use `create(ReportExitDrillResponseSchema)` to create a new message.
  */
 export const ReportExitDrillResponseSchema: GenMessage<ReportExitDrillResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 19);
+  messageDesc(file_tss_v1_onboarding, 20);
 
 /**
  * Reads a dWallet.
@@ -1125,7 +1243,7 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 20);
+  messageDesc(file_tss_v1_onboarding, 21);
 
 /**
  * Lists dWallets of the project.
@@ -1176,7 +1294,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
  * Use `create(ListDWalletsRequestSchema)` to create a new message.
  */
 export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 21);
+  messageDesc(file_tss_v1_onboarding, 22);
 
 /**
  * A page of dWallets.
@@ -1204,7 +1322,48 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
  * Use `create(ListDWalletsResponseSchema)` to create a new message.
  */
 export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 22);
+  messageDesc(file_tss_v1_onboarding, 23);
+
+/**
+ * Where the key of a dWallet comes from.
+ *
+ * @generated from enum tss.v1.DWalletKind
+ */
+export const DWalletKind = {
+  /**
+   * A DKG.
+   *
+   * @generated from enum value: DWALLET_KIND_UNSPECIFIED = 0;
+   */
+  DWALLET_KIND_UNSPECIFIED: 0,
+
+  /**
+   * A DKG: the user and the network made the key together.
+   *
+   * @generated from enum value: dkg = 1;
+   */
+  dkg: 1,
+
+  /**
+   * The user had the key before, and has split it between itself and the network.
+   *
+   * @generated from enum value: imported_key = 2;
+   */
+  imported_key: 2,
+} as const;
+
+/**
+ * Where the key of a dWallet comes from.
+ *
+ * @generated from enum tss.v1.DWalletKind
+ */
+export type DWalletKind = (typeof DWalletKind)[keyof typeof DWalletKind] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.DWalletKind.
+ */
+export const DWalletKindSchema: GenEnum<DWalletKind> = /*@__PURE__*/
+  enumDesc(file_tss_v1_onboarding, 0);
 
 /**
  * Creates keys: network information, encryption keys and dWallets.
@@ -1271,6 +1430,18 @@ export const Onboarding: GenService<{
   acceptDWallet: {
     methodKind: "unary";
     input: typeof AcceptDWalletRequestSchema;
+    output: typeof DWalletSchema;
+  },
+  /**
+   * Takes a dWallet into the project that the Treasury holds and no project has, such as one whose row was lost with a
+   * database. The owner's signature decides. It sends no transaction and costs nothing, but counts as a dWallet that the
+   * project creates. A dWallet that the project has already is returned as it is.
+   *
+   * @generated from rpc tss.v1.Onboarding.AdoptDWallet
+   */
+  adoptDWallet: {
+    methodKind: "unary";
+    input: typeof AdoptDWalletRequestSchema;
     output: typeof DWalletSchema;
   },
   /**

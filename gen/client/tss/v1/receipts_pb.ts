@@ -44,8 +44,9 @@ export const GetSignReceiptRequestSchema: GenMessage<GetSignReceiptRequest> = /*
 
 /**
  * A signature with what the service did for it, and the proof that the audit trail has its submission. Off line, one can
- * verify the signature and that a known seal covers the submission. Nothing proves the charge, the times and the objects
- * on the chain; the chain itself shows the latter.
+ * verify the signature, and that a known seal covers the submission with its price and its ledger entry. An older
+ * submission names neither. Nothing proves the time of the signature and the objects on the chain; the chain itself
+ * shows them.
  *
  * @generated from message tss.v1.GetSignReceiptResponse
  */

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/signing.proto.
  */
 export const file_tss_v1_signing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvc2lnbmluZy5wcm90bxIGdHNzLnYxIpUBChJSZXNlcnZlU2lnblJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIhCgtoYXNoX3NjaGVtZRgDIAEoDjIMLnRzcy52MS5IYXNoEg8KB21lc3NhZ2UYBCABKAwi6AEKE1Jlc2VydmVTaWduUmVzcG9uc2USFwoPc2lnbl9yZXF1ZXN0X2lkGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXMSEgoKcHJlc2lnbl9pZBgDIAEoCRIPCgdwcmVzaWduGAQgASgMEh0KFWR3YWxsZXRfcHVibGljX291dHB1dBgFIAEoDBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcHJpY2VfbWljcm9fdXNkGAcgASgDIkcKEVN1Ym1pdFNpZ25SZXF1ZXN0EhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCRIZChF1c2VyX3NpZ25fbWVzc2FnZRgCIAEoDCIpCg5HZXRTaWduUmVxdWVzdBIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkiOwoQV2F0Y2hTaWduUmVxdWVzdBIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJIngKEVdhdGNoU2lnblJlc3BvbnNlEikKDHNpZ25fcmVxdWVzdBgBIAEoCzITLnRzcy52MS5TaWduUmVxdWVzdBIOCgZjdXJzb3IYAiABKAkSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizQEKEExpc3RTaWduc1JlcXVlc3QSFwoKZHdhbGxldF9pZBgBIAEoCUgAiAEBEi8KBnN0YXR1cxgCIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXNIAYgBARIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCRIbCg51c2VyX3JlZmVyZW5jZRgFIAEoCUgCiAEBQg0KC19kd2FsbGV0X2lkQgkKB19zdGF0dXNCEQoPX3VzZXJfcmVmZXJlbmNlIlgKEUxpc3RTaWduc1Jlc3BvbnNlEioKDXNpZ25fcmVxdWVzdHMYASADKAsyEy50c3MudjEuU2lnblJlcXVlc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrEGCgtTaWduUmVxdWVzdBIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkSKgoGc3RhdHVzGAIgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1cxISCgpkd2FsbGV0X2lkGAMgASgJEhwKBWN1cnZlGAQgASgOMg0udHNzLnYxLkN1cnZlEjcKE3NpZ25hdHVyZV9hbGdvcml0aG0YBSABKA4yGi50c3MudjEuU2lnbmF0dXJlQWxnb3JpdGhtEiEKC2hhc2hfc2NoZW1lGAYgASgOMgwudHNzLnYxLkhhc2gSDwoHbWVzc2FnZRgHIAEoDBISCgpwcmVzaWduX2lkGAggASgJEhcKD3ByaWNlX21pY3JvX3VzZBgJIAEoAxIvCgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCgl0eF9kaWdlc3QYDSABKAlIAIgBARIcCg9zaWduX3Nlc3Npb25faWQYDiABKAlIAYgBARIWCglzaWduYXR1cmUYDyABKAxIAogBARIsCgdmYWlsdXJlGBAgASgLMhsudHNzLnYxLlNpZ25SZXF1ZXN0LkZhaWx1cmUSGwoOdXNlcl9yZWZlcmVuY2UYESABKAlIA4gBARo8CgdGYWlsdXJlEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhAKCHJlZnVuZGVkGAMgASgIImQKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIMCghwcmVwYXJlZBABEgoKBnF1ZXVlZBACEg0KCXN1Ym1pdHRlZBADEg0KCWNvbXBsZXRlZBAEEgoKBmZhaWxlZBAFQgwKCl90eF9kaWdlc3RCEgoQX3NpZ25fc2Vzc2lvbl9pZEIMCgpfc2lnbmF0dXJlQhEKD191c2VyX3JlZmVyZW5jZTL0AgoHU2lnbmluZxJMCgtSZXNlcnZlU2lnbhIaLnRzcy52MS5SZXNlcnZlU2lnblJlcXVlc3QaGy50c3MudjEuUmVzZXJ2ZVNpZ25SZXNwb25zZSIEmLUYAxJCCgpTdWJtaXRTaWduEhkudHNzLnYxLlN1Ym1pdFNpZ25SZXF1ZXN0GhMudHNzLnYxLlNpZ25SZXF1ZXN0IgSYtRgCEj8KB0dldFNpZ24SFi50c3MudjEuR2V0U2lnblJlcXVlc3QaEy50c3MudjEuU2lnblJlcXVlc3QiB5ACAZi1GAESSwoJV2F0Y2hTaWduEhgudHNzLnYxLldhdGNoU2lnblJlcXVlc3QaGS50c3MudjEuV2F0Y2hTaWduUmVzcG9uc2UiB5ACAZi1GAEwARJJCglMaXN0U2lnbnMSGC50c3MudjEuTGlzdFNpZ25zUmVxdWVzdBoZLnRzcy52MS5MaXN0U2lnbnNSZXNwb25zZSIHkAIBmLUYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvc2lnbmluZy5wcm90bxIGdHNzLnYxIsEBChJSZXNlcnZlU2lnblJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIhCgtoYXNoX3NjaGVtZRgDIAEoDjIMLnRzcy52MS5IYXNoEg8KB21lc3NhZ2UYBCABKAwSGQoMaG9sZF9zZWNvbmRzGAUgASgFSACIAQFCDwoNX2hvbGRfc2Vjb25kcyKUAgoTUmVzZXJ2ZVNpZ25SZXNwb25zZRIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkSKgoGc3RhdHVzGAIgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1cxISCgpwcmVzaWduX2lkGAMgASgJEg8KB3ByZXNpZ24YBCABKAwSHQoVZHdhbGxldF9wdWJsaWNfb3V0cHV0GAUgASgMEi8KC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9wcmljZV9taWNyb191c2QYByABKAMSGQoMaG9sZF9zZWNvbmRzGAggASgFSACIAQFCDwoNX2hvbGRfc2Vjb25kcyJHChFTdWJtaXRTaWduUmVxdWVzdBIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkSGQoRdXNlcl9zaWduX21lc3NhZ2UYAiABKAwiLQoSUmVsZWFzZVNpZ25SZXF1ZXN0EhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCSIsChFDYW5jZWxTaWduUmVxdWVzdBIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkiKQoOR2V0U2lnblJlcXVlc3QSFwoPc2lnbl9yZXF1ZXN0X2lkGAEgASgJIjsKEFdhdGNoU2lnblJlcXVlc3QSFwoPc2lnbl9yZXF1ZXN0X2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCSJ4ChFXYXRjaFNpZ25SZXNwb25zZRIpCgxzaWduX3JlcXVlc3QYASABKAsyEy50c3MudjEuU2lnblJlcXVlc3QSDgoGY3Vyc29yGAIgASgJEigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIs0BChBMaXN0U2lnbnNSZXF1ZXN0EhcKCmR3YWxsZXRfaWQYASABKAlIAIgBARIvCgZzdGF0dXMYAiABKA4yGi50c3MudjEuU2lnblJlcXVlc3QuU3RhdHVzSAGIAQESEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSGwoOdXNlcl9yZWZlcmVuY2UYBSABKAlIAogBAUINCgtfZHdhbGxldF9pZEIJCgdfc3RhdHVzQhEKD191c2VyX3JlZmVyZW5jZSJYChFMaXN0U2lnbnNSZXNwb25zZRIqCg1zaWduX3JlcXVlc3RzGAEgAygLMhMudHNzLnYxLlNpZ25SZXF1ZXN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLwCQoLU2lnblJlcXVlc3QSFwoPc2lnbl9yZXF1ZXN0X2lkGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXMSEgoKZHdhbGxldF9pZBgDIAEoCRIcCgVjdXJ2ZRgEIAEoDjINLnRzcy52MS5DdXJ2ZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAUgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIhCgtoYXNoX3NjaGVtZRgGIAEoDjIMLnRzcy52MS5IYXNoEg8KB21lc3NhZ2UYByABKAwSEgoKcHJlc2lnbl9pZBgIIAEoCRIXCg9wcmljZV9taWNyb191c2QYCSABKAMSLwoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJdHhfZGlnZXN0GA0gASgJSACIAQESHAoPc2lnbl9zZXNzaW9uX2lkGA4gASgJSAGIAQESFgoJc2lnbmF0dXJlGA8gASgMSAKIAQESLAoHZmFpbHVyZRgQIAEoCzIbLnRzcy52MS5TaWduUmVxdWVzdC5GYWlsdXJlEhsKDnVzZXJfcmVmZXJlbmNlGBEgASgJSAOIAQESLwoLc3VibWl0X3RpbWUYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCXNlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJbGFuZF90aW1lGBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRob2xkGBUgASgLMhgudHNzLnYxLlNpZ25SZXF1ZXN0LkhvbGQaPAoHRmFpbHVyZRIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCRIQCghyZWZ1bmRlZBgDIAEoCBqFAgoESG9sZBItCgVzdGF0ZRgBIAEoDjIeLnRzcy52MS5TaWduUmVxdWVzdC5Ib2xkLlN0YXRlEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9wcmljZV9taWNyb191c2QYAyABKAMSFgoJdHhfZGlnZXN0GAQgASgJSACIAQEiXgoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIMCghyZXNlcnZlZBABEg0KCXZlcmlmeWluZxACEggKBGhlbGQQAxIMCghyZWxlYXNlZBAEEgkKBWVuZGVkEAVCDAoKX3R4X2RpZ2VzdCJkCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASDAoIcHJlcGFyZWQQARIKCgZxdWV1ZWQQAhINCglzdWJtaXR0ZWQQAxINCgljb21wbGV0ZWQQBBIKCgZmYWlsZWQQBUIMCgpfdHhfZGlnZXN0QhIKEF9zaWduX3Nlc3Npb25faWRCDAoKX3NpZ25hdHVyZUIRCg9fdXNlcl9yZWZlcmVuY2Uy/gMKB1NpZ25pbmcSTAoLUmVzZXJ2ZVNpZ24SGi50c3MudjEuUmVzZXJ2ZVNpZ25SZXF1ZXN0GhsudHNzLnYxLlJlc2VydmVTaWduUmVzcG9uc2UiBJi1GAMSQgoKU3VibWl0U2lnbhIZLnRzcy52MS5TdWJtaXRTaWduUmVxdWVzdBoTLnRzcy52MS5TaWduUmVxdWVzdCIEmLUYAhJECgtSZWxlYXNlU2lnbhIaLnRzcy52MS5SZWxlYXNlU2lnblJlcXVlc3QaEy50c3MudjEuU2lnblJlcXVlc3QiBJi1GAISQgoKQ2FuY2VsU2lnbhIZLnRzcy52MS5DYW5jZWxTaWduUmVxdWVzdBoTLnRzcy52MS5TaWduUmVxdWVzdCIEmLUYAhI/CgdHZXRTaWduEhYudHNzLnYxLkdldFNpZ25SZXF1ZXN0GhMudHNzLnYxLlNpZ25SZXF1ZXN0IgeQAgGYtRgBEksKCVdhdGNoU2lnbhIYLnRzcy52MS5XYXRjaFNpZ25SZXF1ZXN0GhkudHNzLnYxLldhdGNoU2lnblJlc3BvbnNlIgeQAgGYtRgBMAESSQoJTGlzdFNpZ25zEhgudHNzLnYxLkxpc3RTaWduc1JlcXVlc3QaGS50c3MudjEuTGlzdFNpZ25zUmVzcG9uc2UiB5ACAZi1GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reserves a presign.
@@ -50,6 +50,14 @@ export type ReserveSignRequest = Message<"tss.v1.ReserveSignRequest"> & {
    * @generated from field: bytes message = 4;
    */
   message: Uint8Array;
+
+  /**
+   * Holds the half for this long after SubmitSign, until ReleaseSign: one minute to 30 days. The price is then higher by
+   * the price of a hold. Absent means that the request is signed at once.
+   *
+   * @generated from field: optional int32 hold_seconds = 5;
+   */
+  holdSeconds?: number | undefined;
 };
 
 /**
@@ -113,6 +121,14 @@ export type ReserveSignResponse = Message<"tss.v1.ReserveSignResponse"> & {
    * @generated from field: int64 price_micro_usd = 7;
    */
   priceMicroUsd: bigint;
+
+  /**
+   * How long the half is held after SubmitSign. Absent if the request is signed at once. A client that asked for a hold
+   * gives no half without it, because a service of an older release ignores the request's `hold_seconds`.
+   *
+   * @generated from field: optional int32 hold_seconds = 8;
+   */
+  holdSeconds?: number | undefined;
 };
 
 /**
@@ -151,6 +167,48 @@ export const SubmitSignRequestSchema: GenMessage<SubmitSignRequest> = /*@__PURE_
   messageDesc(file_tss_v1_signing, 2);
 
 /**
+ * Releases a held half.
+ *
+ * @generated from message tss.v1.ReleaseSignRequest
+ */
+export type ReleaseSignRequest = Message<"tss.v1.ReleaseSignRequest"> & {
+  /**
+   * The sign request.
+   *
+   * @generated from field: string sign_request_id = 1;
+   */
+  signRequestId: string;
+};
+
+/**
+ * Describes the message tss.v1.ReleaseSignRequest.
+ * Use `create(ReleaseSignRequestSchema)` to create a new message.
+ */
+export const ReleaseSignRequestSchema: GenMessage<ReleaseSignRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 3);
+
+/**
+ * Ends a held half.
+ *
+ * @generated from message tss.v1.CancelSignRequest
+ */
+export type CancelSignRequest = Message<"tss.v1.CancelSignRequest"> & {
+  /**
+   * The sign request.
+   *
+   * @generated from field: string sign_request_id = 1;
+   */
+  signRequestId: string;
+};
+
+/**
+ * Describes the message tss.v1.CancelSignRequest.
+ * Use `create(CancelSignRequestSchema)` to create a new message.
+ */
+export const CancelSignRequestSchema: GenMessage<CancelSignRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 4);
+
+/**
  * Reads a sign request.
  *
  * @generated from message tss.v1.GetSignRequest
@@ -169,7 +227,7 @@ export type GetSignRequest = Message<"tss.v1.GetSignRequest"> & {
  * Use `create(GetSignRequestSchema)` to create a new message.
  */
 export const GetSignRequestSchema: GenMessage<GetSignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 3);
+  messageDesc(file_tss_v1_signing, 5);
 
 /**
  * Follows a sign request.
@@ -198,7 +256,7 @@ export type WatchSignRequest = Message<"tss.v1.WatchSignRequest"> & {
  * Use `create(WatchSignRequestSchema)` to create a new message.
  */
 export const WatchSignRequestSchema: GenMessage<WatchSignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 4);
+  messageDesc(file_tss_v1_signing, 6);
 
 /**
  * A new state of the request, or a heartbeat.
@@ -234,7 +292,7 @@ export type WatchSignResponse = Message<"tss.v1.WatchSignResponse"> & {
  * Use `create(WatchSignResponseSchema)` to create a new message.
  */
 export const WatchSignResponseSchema: GenMessage<WatchSignResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 5);
+  messageDesc(file_tss_v1_signing, 7);
 
 /**
  * Lists sign requests of the project.
@@ -283,7 +341,7 @@ export type ListSignsRequest = Message<"tss.v1.ListSignsRequest"> & {
  * Use `create(ListSignsRequestSchema)` to create a new message.
  */
 export const ListSignsRequestSchema: GenMessage<ListSignsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 6);
+  messageDesc(file_tss_v1_signing, 8);
 
 /**
  * A page of sign requests.
@@ -311,7 +369,7 @@ export type ListSignsResponse = Message<"tss.v1.ListSignsResponse"> & {
  * Use `create(ListSignsResponseSchema)` to create a new message.
  */
 export const ListSignsResponseSchema: GenMessage<ListSignsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 7);
+  messageDesc(file_tss_v1_signing, 9);
 
 /**
  * One signature in progress. prepared -> queued -> submitted -> completed; each state may change to failed.
@@ -437,6 +495,36 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
    * @generated from field: optional string user_reference = 17;
    */
   userReference?: string | undefined;
+
+  /**
+   * When the service accepted the user's half and charged the price. Absent before that, and in the reply of SubmitSign.
+   *
+   * @generated from field: google.protobuf.Timestamp submit_time = 18;
+   */
+  submitTime?: Timestamp | undefined;
+
+  /**
+   * When the transaction was stored, just before it was first sent. Absent before that, after a transaction without
+   * effect until the next one, and in the reply of SubmitSign.
+   *
+   * @generated from field: google.protobuf.Timestamp send_time = 19;
+   */
+  sendTime?: Timestamp | undefined;
+
+  /**
+   * When the service learned that the transaction is final. Absent before that, and in the reply of SubmitSign. The
+   * final state begins at update_time.
+   *
+   * @generated from field: google.protobuf.Timestamp land_time = 20;
+   */
+  landTime?: Timestamp | undefined;
+
+  /**
+   * How the half is held. Absent for a request that is signed at once.
+   *
+   * @generated from field: tss.v1.SignRequest.Hold hold = 21;
+   */
+  hold?: SignRequest_Hold | undefined;
 };
 
 /**
@@ -444,7 +532,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
  * Use `create(SignRequestSchema)` to create a new message.
  */
 export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 8);
+  messageDesc(file_tss_v1_signing, 10);
 
 /**
  * Why a request failed.
@@ -453,7 +541,8 @@ export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
  */
 export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
   /**
-   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID or the reason why the operation cannot land.
+   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID, or the reason why the operation cannot land. For a held
+   * half also SIGN_CANCELLED, HOLD_EXPIRED and DWALLET_LEFT.
    *
    * @generated from field: string reason = 1;
    */
@@ -467,7 +556,8 @@ export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
   message: string;
 
   /**
-   * Whether the price was refunded.
+   * Whether the price was refunded. The price of the hold is not refunded for SIGN_CANCELLED, HOLD_EXPIRED, and a
+   * DWALLET_LEFT of a held half.
    *
    * @generated from field: bool refunded = 3;
    */
@@ -479,7 +569,111 @@ export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
  * Use `create(SignRequest_FailureSchema)` to create a new message.
  */
 export const SignRequest_FailureSchema: GenMessage<SignRequest_Failure> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 8, 0);
+  messageDesc(file_tss_v1_signing, 10, 0);
+
+/**
+ * How a half is held.
+ *
+ * @generated from message tss.v1.SignRequest.Hold
+ */
+export type SignRequest_Hold = Message<"tss.v1.SignRequest.Hold"> & {
+  /**
+   * The state of the hold.
+   *
+   * @generated from field: tss.v1.SignRequest.Hold.State state = 1;
+   */
+  state: SignRequest_Hold_State;
+
+  /**
+   * When a half that is not released ends. Absent before SubmitSign.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 2;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The part of the price that is not refunded if a held half is not released, in millionths of a US dollar.
+   *
+   * @generated from field: int64 price_micro_usd = 3;
+   */
+  priceMicroUsd: bigint;
+
+  /**
+   * The digest of the transaction that sent the half to the network.
+   *
+   * @generated from field: optional string tx_digest = 4;
+   */
+  txDigest?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SignRequest.Hold.
+ * Use `create(SignRequest_HoldSchema)` to create a new message.
+ */
+export const SignRequest_HoldSchema: GenMessage<SignRequest_Hold> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 10, 1);
+
+/**
+ * The states of a hold.
+ *
+ * @generated from enum tss.v1.SignRequest.Hold.State
+ */
+export const SignRequest_Hold_State = {
+  /**
+   * Unknown.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  STATE_UNSPECIFIED: 0,
+
+  /**
+   * The half is not submitted yet.
+   *
+   * @generated from enum value: reserved = 1;
+   */
+  reserved: 1,
+
+  /**
+   * The half is on its way to the network, which verifies it.
+   *
+   * @generated from enum value: verifying = 2;
+   */
+  verifying: 2,
+
+  /**
+   * The network has verified the half, which waits for its release.
+   *
+   * @generated from enum value: held = 3;
+   */
+  held: 3,
+
+  /**
+   * The half is released.
+   *
+   * @generated from enum value: released = 4;
+   */
+  released: 4,
+
+  /**
+   * The half gets no signature. Final.
+   *
+   * @generated from enum value: ended = 5;
+   */
+  ended: 5,
+} as const;
+
+/**
+ * The states of a hold.
+ *
+ * @generated from enum tss.v1.SignRequest.Hold.State
+ */
+export type SignRequest_Hold_State = (typeof SignRequest_Hold_State)[keyof typeof SignRequest_Hold_State] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.SignRequest.Hold.State.
+ */
+export const SignRequest_Hold_StateSchema: GenEnum<SignRequest_Hold_State> = /*@__PURE__*/
+  enumDesc(file_tss_v1_signing, 10, 1, 0);
 
 /**
  * The states of a sign request.
@@ -502,7 +696,8 @@ export const SignRequest_Status = {
   prepared: 1,
 
   /**
-   * The price is charged and the transaction is waiting to be sent.
+   * The price is charged and the transaction is waiting to be sent. A request with a hold also stays in this state until
+   * its half is released; see `hold`.
    *
    * @generated from enum value: queued = 2;
    */
@@ -541,7 +736,7 @@ export type SignRequest_Status = (typeof SignRequest_Status)[keyof typeof SignRe
  * Describes the enum tss.v1.SignRequest.Status.
  */
 export const SignRequest_StatusSchema: GenEnum<SignRequest_Status> = /*@__PURE__*/
-  enumDesc(file_tss_v1_signing, 8, 0);
+  enumDesc(file_tss_v1_signing, 10, 0);
 
 /**
  * Creates signatures in two steps: reserve a presign, then submit the user's half.
@@ -568,6 +763,27 @@ export const Signing: GenService<{
   submitSign: {
     methodKind: "unary";
     input: typeof SubmitSignRequestSchema;
+    output: typeof SignRequestSchema;
+  },
+  /**
+   * Releases a held half: the network then makes the signature. A repeat returns the current request.
+   *
+   * @generated from rpc tss.v1.Signing.ReleaseSign
+   */
+  releaseSign: {
+    methodKind: "unary";
+    input: typeof ReleaseSignRequestSchema;
+    output: typeof SignRequestSchema;
+  },
+  /**
+   * Ends a held half, which then gets no signature. Refunds the price without the price of the hold. The caller's key
+   * needs the scope `sign`, `propose` or `release`. A repeat returns the current request.
+   *
+   * @generated from rpc tss.v1.Signing.CancelSign
+   */
+  cancelSign: {
+    methodKind: "unary";
+    input: typeof CancelSignRequestSchema;
     output: typeof SignRequestSchema;
   },
   /**

@@ -31,9 +31,9 @@ export type Event = Message<"tss.v1.Event"> & {
   eventId: string;
 
   /**
-   * What happened: `sign.completed`, `sign.failed`, `dwallet.active`, `dwallet.left`, `dwallet.failed`,
-   * `deposit.credited`, `balance.low`, `budget.exceeded` or `key.expiring`. Later versions of the service have more kinds,
-   * so ignore unknown ones.
+   * What happened: `sign.held`, `sign.completed`, `sign.failed`, `dwallet.active`, `dwallet.left`, `dwallet.failed`,
+   * `dwallet.shared`, `dwallet.holder_removed`, `deposit.credited`, `balance.low`, `budget.exceeded` or `key.expiring`.
+   * Later versions of the service have more kinds, so ignore unknown ones.
    *
    * @generated from field: string kind = 2;
    */

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiVQocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JBIOCgZvZmZzZXQYAiABKAQi8QEKHFJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QSKAoFY3VydmUYASABKA4yDS50c3MudjEuQ3VydmVCCrpIB4IBBBABIAASIAoOZW5jcnlwdGlvbl9rZXkYAiABKAxCCLpIBXoDaIUCEhoKCXNpZ25hdHVyZRgDIAEoDEIHukgEegJoQBIiChFzaWduZXJfcHVibGljX2tleRgEIAEoDEIHukgEegJoIBIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlIp8BCg1FbmNyeXB0aW9uS2V5EhkKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEhYKDnNpZ25lcl9hZGRyZXNzGAMgASgJEhYKCXR4X2RpZ2VzdBgEIAEoCUgAiAEBEhcKD3VzZXJfcmVmZXJlbmNlcxgFIAMoCUIMCgpfdHhfZGlnZXN0IpwBChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACBIyCg51c2VyX3JlZmVyZW5jZRgDIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK+BAoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSMgoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEjoKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYAyABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEi8KDnNlbmRlcl9hZGRyZXNzGAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIjChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAxCB7pIBHoCaCASJAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDEIKukgHegUQARj9fxIyCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAxCCrpIB3oFEAEY/X8SJgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMQgq6SAd6BRABGP1/EiIKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMQge6SAR6AmggEkAKBG5hbWUYCiABKAlCLbpIKnIoGIABMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJEgAiAEBEjIKDnVzZXJfcmVmZXJlbmNlGAsgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIHCgVfbmFtZUIRCg9fdXNlcl9yZWZlcmVuY2Ui9QUKB0RXYWxsZXQSEgoKZHdhbGxldF9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIkCgVzdGF0ZRgDIAEoDjIVLnRzcy52MS5EV2FsbGV0LlN0YXRlEioKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYBCABKAkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYBSABKAkSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgGIAEoCRIRCgl0eF9kaWdlc3QYByABKAkSHQoQYWNjZXB0X3R4X2RpZ2VzdBgIIAEoCUgAiAEBEhoKDXB1YmxpY19vdXRwdXQYCSABKAxIAYgBARIXCgpwdWJsaWNfa2V5GAogASgMSAKIAQESFgoOc2Vzc2lvbl9kaWdlc3QYCyABKAwSEQoEbmFtZRgMIAEoCUgDiAEBEhwKD2xlYXZlX3R4X2RpZ2VzdBgNIAEoCUgEiAEBEhsKDnVzZXJfcmVmZXJlbmNlGA4gASgJSAWIAQESKgoKZXhpdF9kcmlsbBgPIAEoCzIRLnRzcy52MS5FeGl0RHJpbGxIBogBASK5AQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIOCgpTdWJtaXR0aW5nEAESIgoeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uEAISIgoeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uEAMSHgoaQXdhaXRpbmdLZXlIb2xkZXJTaWduYXR1cmUQBBIKCgZBY3RpdmUQBRILCgdMZWF2aW5nEAYSCAoETGVmdBAHQhMKEV9hY2NlcHRfdHhfZGlnZXN0QhAKDl9wdWJsaWNfb3V0cHV0Qg0KC19wdWJsaWNfa2V5QgcKBV9uYW1lQhIKEF9sZWF2ZV90eF9kaWdlc3RCEQoPX3VzZXJfcmVmZXJlbmNlQg0KC19leGl0X2RyaWxsIqkBCglFeGl0RHJpbGwSKgoHb3V0Y29tZRgBIAEoDjIZLnRzcy52MS5FeGl0RHJpbGwuT3V0Y29tZRIuCgpjaGVja190aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJACgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABIPCgtjb3VsZF9sZWF2ZRABEgsKB3JlZnVzZWQQAiKwAQoUQWNjZXB0RFdhbGxldFJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSJgoVdXNlcl9vdXRwdXRfc2lnbmF0dXJlGAMgASgMQge6SAR6AmhAIrMCChNMZWF2ZURXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIqCglyZWNpcGllbnQYBCABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEh0KBW5vbmNlGAUgASgEQg66SAsyCRj/////////DxIlCg1leHBpcmVzX2Vwb2NoGAYgASgEQg66SAsyCRj/////////DxIbCgpwdWJsaWNfa2V5GAcgASgMQge6SAR6AmggEhoKCXNpZ25hdHVyZRgIIAEoDEIHukgEegJoQCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkiiAIKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIdCgVub25jZRgEIAEoBEIOukgLMgkY/////////w8SJQoNZXhwaXJlc19lcG9jaBgFIAEoBEIOukgLMgkY/////////w8SGwoKcHVibGljX2tleRgGIAEoDEIHukgEegJoIBIaCglzaWduYXR1cmUYByABKAxCB7pIBHoCaEAiUQoVUmVmdXNlUmVsZWFzZVJlc3BvbnNlEhIKCmR3YWxsZXRfaWQYASABKAkSFgoJdHhfZGlnZXN0GAIgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCLDAQoWUmVwb3J0RXhpdERyaWxsUmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBI2CgdvdXRjb21lGAIgASgOMhkudHNzLnYxLkV4aXREcmlsbC5PdXRjb21lQgq6SAeCAQQQASAAEkQKCmNoZWNrX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhS6SBHIAQGyAQsaBwiAnMzwrwcyACJAChdSZXBvcnRFeGl0RHJpbGxSZXNwb25zZRIlCgpleGl0X2RyaWxsGAEgASgLMhEudHNzLnYxLkV4aXREcmlsbCJAChFHZXREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JCKeAwoTTGlzdERXYWxsZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSQAoEbmFtZRgDIAEoCUItukgqcigYgAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokSACIAQESsAEKBXN0YXRlGAQgASgJQpsBukiXAXKUAVIKU3VibWl0dGluZ1IeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uUh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb25SGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlUhNhd2FpdGluZ191c2VyX3NoYXJlUgZBY3RpdmVSB0xlYXZpbmdSBExlZnRIAYgBARIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXswLDEyOH0kSAKIAQFCBwoFX25hbWVCCAoGX3N0YXRlQhEKD191c2VyX3JlZmVyZW5jZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLHCwoKT25ib2FyZGluZxJrCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSImkAIBiLUYAZC1GAGYtRgBoLUYAYLT5JMCDRILL3YxL25ldHdvcmsSlgEKFUdldFByb3RvY29sUGFyYW1ldGVycxIkLnRzcy52MS5HZXRQcm90b2NvbFBhcmFtZXRlcnNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSI/kAIBiLUYAZC1GASYtRgBoLUYAai1GAGC0+STAiISIC92MS9wcm90b2NvbC1wYXJhbWV0ZXJzL3tzaGEyNTZ9MAESiAEKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiMoi1GAKQtRgDmLUYAqC1GAKwtRgCgtPkkwIYOgEqIhMvdjEvZW5jcnlwdGlvbi1rZXlzEo8BChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIykAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhUSEy92MS9lbmNyeXB0aW9uLWtleXMSawoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IiuItRgCkLUYA5i1GAKgtRgCsLUYAoLT5JMCEToBKiIML3YxL2R3YWxsZXRzEn8KDUFjY2VwdERXYWxsZXQSHC50c3MudjEuQWNjZXB0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI/iLUYApC1GAOYtRgCoLUYArC1GAKC0+STAiU6ASoiIC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vYWNjZXB0EnIKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI4kAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhsSGS92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0SdgoMTGlzdERXYWxsZXRzEhsudHNzLnYxLkxpc3REV2FsbGV0c1JlcXVlc3QaHC50c3MudjEuTGlzdERXYWxsZXRzUmVzcG9uc2UiK5ACAYi1GASQtRgBmLUYAaC1GAGwtRgCgtPkkwIOEgwvdjEvZHdhbGxldHMSiQEKDExlYXZlRFdhbGxldBIbLnRzcy52MS5MZWF2ZURXYWxsZXRSZXF1ZXN0GhwudHNzLnYxLkxlYXZlRFdhbGxldFJlc3BvbnNlIj6ItRgDkLUYA5i1GAKgtRgCsLUYAoLT5JMCJDoBKiIfL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfS9sZWF2ZRKVAQoNUmVmdXNlUmVsZWFzZRIcLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVxdWVzdBodLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVzcG9uc2UiR4i1GAOQtRgDmLUYAqC1GAKwtRgCgtPkkwItOgEqIigvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L3JlZnVzZS1yZWxlYXNlEpcBCg9SZXBvcnRFeGl0RHJpbGwSHi50c3MudjEuUmVwb3J0RXhpdERyaWxsUmVxdWVzdBofLnRzcy52MS5SZXBvcnRFeGl0RHJpbGxSZXNwb25zZSJDiLUYA5C1GAKYtRgCoLUYArC1GAKC0+STAik6ASoiJC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vZXhpdC1kcmlsbGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiVQocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JBIOCgZvZmZzZXQYAiABKAQi8QEKHFJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QSKAoFY3VydmUYASABKA4yDS50c3MudjEuQ3VydmVCCrpIB4IBBBABIAASIAoOZW5jcnlwdGlvbl9rZXkYAiABKAxCCLpIBXoDaIUCEhoKCXNpZ25hdHVyZRgDIAEoDEIHukgEegJoQBIiChFzaWduZXJfcHVibGljX2tleRgEIAEoDEIHukgEegJoIBIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlIp8BCg1FbmNyeXB0aW9uS2V5EhkKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEhYKDnNpZ25lcl9hZGRyZXNzGAMgASgJEhYKCXR4X2RpZ2VzdBgEIAEoCUgAiAEBEhcKD3VzZXJfcmVmZXJlbmNlcxgFIAMoCUIMCgpfdHhfZGlnZXN0IpwBChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACBIyCg51c2VyX3JlZmVyZW5jZRgDIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSACIAQFCEQoPX3VzZXJfcmVmZXJlbmNlImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLrBAoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSMgoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEjoKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYAyABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEi8KDnNlbmRlcl9hZGRyZXNzGAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIjChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAxCB7pIBHoCaCASJAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDEIKukgHegUQARj9fxIyCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAxCCrpIB3oFEAEY/X8SJgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMQgq6SAd6BRABGP1/EiIKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMQge6SAR6AmggEkAKBG5hbWUYCiABKAlCLbpIKnIoGIABMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJEgAiAEBEjIKDnVzZXJfcmVmZXJlbmNlGAsgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBARIrCgRraW5kGAwgASgOMhMudHNzLnYxLkRXYWxsZXRLaW5kQgi6SAWCAQIQAUIHCgVfbmFtZUIRCg9fdXNlcl9yZWZlcmVuY2Ui3AYKB0RXYWxsZXQSEgoKZHdhbGxldF9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIkCgVzdGF0ZRgDIAEoDjIVLnRzcy52MS5EV2FsbGV0LlN0YXRlEioKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYBCABKAkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYBSABKAkSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgGIAEoCRIRCgl0eF9kaWdlc3QYByABKAkSHQoQYWNjZXB0X3R4X2RpZ2VzdBgIIAEoCUgAiAEBEhoKDXB1YmxpY19vdXRwdXQYCSABKAxIAYgBARIXCgpwdWJsaWNfa2V5GAogASgMSAKIAQESFgoOc2Vzc2lvbl9kaWdlc3QYCyABKAwSEQoEbmFtZRgMIAEoCUgDiAEBEhwKD2xlYXZlX3R4X2RpZ2VzdBgNIAEoCUgEiAEBEhsKDnVzZXJfcmVmZXJlbmNlGA4gASgJSAWIAQESKgoKZXhpdF9kcmlsbBgPIAEoCzIRLnRzcy52MS5FeGl0RHJpbGxIBogBARIzCgphZG9wdF90aW1lGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgHiAEBEiEKBGtpbmQYEiABKA4yEy50c3MudjEuRFdhbGxldEtpbmQiuQEKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDgoKU3VibWl0dGluZxABEiIKHkF3YWl0aW5nTmV0d29ya0RLR1ZlcmlmaWNhdGlvbhACEiIKHk5ldHdvcmtSZWplY3RlZERLR1ZlcmlmaWNhdGlvbhADEh4KGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlEAQSCgoGQWN0aXZlEAUSCwoHTGVhdmluZxAGEggKBExlZnQQB0ITChFfYWNjZXB0X3R4X2RpZ2VzdEIQCg5fcHVibGljX291dHB1dEINCgtfcHVibGljX2tleUIHCgVfbmFtZUISChBfbGVhdmVfdHhfZGlnZXN0QhEKD191c2VyX3JlZmVyZW5jZUINCgtfZXhpdF9kcmlsbEINCgtfYWRvcHRfdGltZSKpAQoJRXhpdERyaWxsEioKB291dGNvbWUYASABKA4yGS50c3MudjEuRXhpdERyaWxsLk91dGNvbWUSLgoKY2hlY2tfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiQAoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASDwoLY291bGRfbGVhdmUQARILCgdyZWZ1c2VkEAIisAEKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEkMKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYAiABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEiYKFXVzZXJfb3V0cHV0X3NpZ25hdHVyZRgDIAEoDEIHukgEegJoQCKVBAoTQWRvcHREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIyChFlbmNyeXB0aW9uX2tleV9pZBgCIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgDIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSHwoOc2Vzc2lvbl9kaWdlc3QYBCABKAxCB7pIBHoCaCASFgoFY2hhaW4YBSABKAxCB7pIBHoCaCASLAoLdHJlYXN1cnlfaWQYBiABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhwKCnByb2plY3RfaWQYByABKAlCCLpIBXIDsAEBEiUKDWV4cGlyZXNfZXBvY2gYCCABKARCDrpICzIJGP////////8PEhoKCXNpZ25hdHVyZRgJIAEoDEIHukgEegJoQBJACgRuYW1lGAogASgJQi26SCpyKBiAATIjXlteXHgwMC1ceDIwXHg3Zl1bXlx4MDAtXHgxZlx4N2ZdKiRIAIgBARIyCg51c2VyX3JlZmVyZW5jZRgLIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSAGIAQFCBwoFX25hbWVCEQoPX3VzZXJfcmVmZXJlbmNlIrMCChNMZWF2ZURXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIqCglyZWNpcGllbnQYBCABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEh0KBW5vbmNlGAUgASgEQg66SAsyCRj/////////DxIlCg1leHBpcmVzX2Vwb2NoGAYgASgEQg66SAsyCRj/////////DxIbCgpwdWJsaWNfa2V5GAcgASgMQge6SAR6AmggEhoKCXNpZ25hdHVyZRgIIAEoDEIHukgEegJoQCJoChRMZWF2ZURXYWxsZXRSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKDmR3YWxsZXRfY2FwX2lkGAIgASgJEhEKCXJlY2lwaWVudBgDIAEoCRIRCgl0eF9kaWdlc3QYBCABKAkiiAIKFFJlZnVzZVJlbGVhc2VSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEhYKBWNoYWluGAIgASgMQge6SAR6AmggEiwKC3RyZWFzdXJ5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIdCgVub25jZRgEIAEoBEIOukgLMgkY/////////w8SJQoNZXhwaXJlc19lcG9jaBgFIAEoBEIOukgLMgkY/////////w8SGwoKcHVibGljX2tleRgGIAEoDEIHukgEegJoIBIaCglzaWduYXR1cmUYByABKAxCB7pIBHoCaEAiUQoVUmVmdXNlUmVsZWFzZVJlc3BvbnNlEhIKCmR3YWxsZXRfaWQYASABKAkSFgoJdHhfZGlnZXN0GAIgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCLDAQoWUmVwb3J0RXhpdERyaWxsUmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBI2CgdvdXRjb21lGAIgASgOMhkudHNzLnYxLkV4aXREcmlsbC5PdXRjb21lQgq6SAeCAQQQASAAEkQKCmNoZWNrX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhS6SBHIAQGyAQsaBwiAnMzwrwcyACJAChdSZXBvcnRFeGl0RHJpbGxSZXNwb25zZRIlCgpleGl0X2RyaWxsGAEgASgLMhEudHNzLnYxLkV4aXREcmlsbCJAChFHZXREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JCKeAwoTTGlzdERXYWxsZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSQAoEbmFtZRgDIAEoCUItukgqcigYgAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokSACIAQESsAEKBXN0YXRlGAQgASgJQpsBukiXAXKUAVIKU3VibWl0dGluZ1IeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uUh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb25SGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlUhNhd2FpdGluZ191c2VyX3NoYXJlUgZBY3RpdmVSB0xlYXZpbmdSBExlZnRIAYgBARIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXswLDEyOH0kSAKIAQFCBwoFX25hbWVCCAoGX3N0YXRlQhEKD191c2VyX3JlZmVyZW5jZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSpGCgtEV2FsbGV0S2luZBIcChhEV0FMTEVUX0tJTkRfVU5TUEVDSUZJRUQQABIHCgNka2cQARIQCgxpbXBvcnRlZF9rZXkQAjLFDAoKT25ib2FyZGluZxJrCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSImkAIBiLUYAZC1GAGYtRgBoLUYAYLT5JMCDRILL3YxL25ldHdvcmsSlgEKFUdldFByb3RvY29sUGFyYW1ldGVycxIkLnRzcy52MS5HZXRQcm90b2NvbFBhcmFtZXRlcnNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSI/kAIBiLUYAZC1GASYtRgBoLUYAai1GAGC0+STAiISIC92MS9wcm90b2NvbC1wYXJhbWV0ZXJzL3tzaGEyNTZ9MAESiAEKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiMoi1GAKQtRgDmLUYAqC1GAKwtRgCgtPkkwIYOgEqIhMvdjEvZW5jcnlwdGlvbi1rZXlzEo8BChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIykAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhUSEy92MS9lbmNyeXB0aW9uLWtleXMSawoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IiuItRgCkLUYA5i1GAKgtRgCsLUYAoLT5JMCEToBKiIML3YxL2R3YWxsZXRzEn8KDUFjY2VwdERXYWxsZXQSHC50c3MudjEuQWNjZXB0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI/iLUYApC1GAOYtRgCoLUYArC1GAKC0+STAiU6ASoiIC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vYWNjZXB0EnwKDEFkb3B0RFdhbGxldBIbLnRzcy52MS5BZG9wdERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiPoi1GAKQtRgDmLUYAqC1GAKwtRgCgtPkkwIkOgEqIh8vdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L2Fkb3B0EnIKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI4kAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhsSGS92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0SdgoMTGlzdERXYWxsZXRzEhsudHNzLnYxLkxpc3REV2FsbGV0c1JlcXVlc3QaHC50c3MudjEuTGlzdERXYWxsZXRzUmVzcG9uc2UiK5ACAYi1GASQtRgBmLUYAaC1GAGwtRgCgtPkkwIOEgwvdjEvZHdhbGxldHMSiQEKDExlYXZlRFdhbGxldBIbLnRzcy52MS5MZWF2ZURXYWxsZXRSZXF1ZXN0GhwudHNzLnYxLkxlYXZlRFdhbGxldFJlc3BvbnNlIj6ItRgDkLUYA5i1GAKgtRgCsLUYAoLT5JMCJDoBKiIfL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfS9sZWF2ZRKVAQoNUmVmdXNlUmVsZWFzZRIcLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVxdWVzdBodLnRzcy52MS5SZWZ1c2VSZWxlYXNlUmVzcG9uc2UiR4i1GAOQtRgDmLUYAqC1GAKwtRgCgtPkkwItOgEqIigvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L3JlZnVzZS1yZWxlYXNlEpcBCg9SZXBvcnRFeGl0RHJpbGwSHi50c3MudjEuUmVwb3J0RXhpdERyaWxsUmVxdWVzdBofLnRzcy52MS5SZXBvcnRFeGl0RHJpbGxSZXNwb25zZSJDiLUYA5C1GAKYtRgCoLUYArC1GAKC0+STAik6ASoiJC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vZXhpdC1kcmlsbGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the network of the key or of the header `x-network`.
@@ -453,7 +453,8 @@ export const ListEncryptionKeysResponseSchema: GenMessage<ListEncryptionKeysResp
   messageDesc(file_tss_v1_onboarding, 9);
 
 /**
- * Requests a DKG. The user prepares everything except the ids; no field reveals the user's share.
+ * Requests a DKG, or the verification of a key that the user imports. The user prepares everything except the ids; no
+ * field reveals the user's share, nor an imported key.
  *
  * @generated from message tss.v1.CreateDWalletRequest
  */
@@ -494,7 +495,7 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
   sessionIdentifier: Uint8Array;
 
   /**
-   * The user's DKG message: public share and its proof.
+   * The user's DKG message: public share and its proof. For an imported key, it is the message that verifies the key.
    *
    * @generated from field: bytes user_dkg_message = 6;
    */
@@ -537,6 +538,13 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
    * @generated from field: optional string user_reference = 11;
    */
   userReference?: string | undefined;
+
+  /**
+   * Where the key comes from. Unspecified means a DKG. An imported key has its own price.
+   *
+   * @generated from field: tss.v1.DWalletKind kind = 12;
+   */
+  kind: DWalletKind;
 };
 
 /**
@@ -595,7 +603,7 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
   networkEncryptionKeyId: string;
 
   /**
-   * The digest of the transaction that requested the DKG; empty while Submitting.
+   * The digest of the transaction that requested the DKG; empty while Submitting, and if the dWallet was adopted.
    *
    * @generated from field: string tx_digest = 7;
    */
@@ -658,6 +666,21 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
    * @generated from field: optional tss.v1.ExitDrill exit_drill = 15;
    */
   exitDrill?: ExitDrill | undefined;
+
+  /**
+   * When the project adopted it. Absent if the project requested its DKG.
+   *
+   * @generated from field: optional google.protobuf.Timestamp adopt_time = 16;
+   */
+  adoptTime?: Timestamp | undefined;
+
+  /**
+   * Where its key comes from. ECDSA signatures of an imported key need presigns that only this dWallet can use: the
+   * service requests one when a reservation asks for it, and ReserveSign waits for it.
+   *
+   * @generated from field: tss.v1.DWalletKind kind = 18;
+   */
+  kind: DWalletKind;
 };
 
 /**
@@ -681,21 +704,21 @@ export const DWallet_State = {
   STATE_UNSPECIFIED: 0,
 
   /**
-   * The transaction that requests the DKG is not final yet.
+   * The transaction that requests the DKG, or the verification of an imported key, is not final yet.
    *
    * @generated from enum value: Submitting = 1;
    */
   Submitting: 1,
 
   /**
-   * The network is verifying the user's DKG message.
+   * The network is verifying the user's DKG message, or the message of an imported key.
    *
    * @generated from enum value: AwaitingNetworkDKGVerification = 2;
    */
   AwaitingNetworkDKGVerification: 2,
 
   /**
-   * The network refused the user's DKG message. Final.
+   * The network refused the user's DKG message, or the message of an imported key. Final.
    *
    * @generated from enum value: NetworkRejectedDKGVerification = 3;
    */
@@ -849,6 +872,101 @@ export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 13);
 
 /**
+ * Adopts a dWallet, with its owner's signed consent.
+ *
+ * @generated from message tss.v1.AdoptDWalletRequest
+ */
+export type AdoptDWalletRequest = Message<"tss.v1.AdoptDWalletRequest"> & {
+  /**
+   * The dWallet, which is Active on the chain.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The owner's encryption key, registered with the project, and for the same user.
+   *
+   * @generated from field: string encryption_key_id = 2;
+   */
+  encryptionKeyId: string;
+
+  /**
+   * The owner's encrypted share, which the owner has accepted.
+   *
+   * @generated from field: string encrypted_user_secret_key_share_id = 3;
+   */
+  encryptedUserSecretKeyShareId: string;
+
+  /**
+   * The digest of the DKG's session identifier. The service only returns it: a wrong digest makes the client ask the
+   * chain.
+   *
+   * @generated from field: bytes session_digest = 4;
+   */
+  sessionDigest: Uint8Array;
+
+  /**
+   * The digest of the chain's first checkpoint.
+   *
+   * @generated from field: bytes chain = 5;
+   */
+  chain: Uint8Array;
+
+  /**
+   * The Treasury that holds the capability.
+   *
+   * @generated from field: string treasury_id = 6;
+   */
+  treasuryId: string;
+
+  /**
+   * The project that the owner consents to, which is the caller's.
+   *
+   * @generated from field: string project_id = 7;
+   */
+  projectId: string;
+
+  /**
+   * The last Sui epoch in which the consent can be used.
+   *
+   * @generated from field: uint64 expires_epoch = 8;
+   */
+  expiresEpoch: bigint;
+
+  /**
+   * The owner's Ed25519 signature over the consent in BCS: the domain `threshold-signing-service/adopt/1`, the chain, the
+   * Treasury, the dWallet, the encrypted share, the session digest, the project as text, the SHA-256 of the user's
+   * reference or nothing, and the epoch. The Treasury, the dWallet and the share are 32 bytes each, the epoch is a u64,
+   * and everything else is a vector of bytes.
+   *
+   * @generated from field: bytes signature = 9;
+   */
+  signature: Uint8Array;
+
+  /**
+   * The project's name for the dWallet, as in CreateDWallet. Absent means no name.
+   *
+   * @generated from field: optional string name = 10;
+   */
+  name?: string | undefined;
+
+  /**
+   * The user that the dWallet belongs to for good. Absent means no user, or the user of a caller that is confined to one.
+   *
+   * @generated from field: optional string user_reference = 11;
+   */
+  userReference?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.AdoptDWalletRequest.
+ * Use `create(AdoptDWalletRequestSchema)` to create a new message.
+ */
+export const AdoptDWalletRequestSchema: GenMessage<AdoptDWalletRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 14);
+
+/**
  * Takes a dWallet's capability out of the Treasury, with the owner's signed authorization.
  *
  * @generated from message tss.v1.LeaveDWalletRequest
@@ -916,7 +1034,7 @@ export type LeaveDWalletRequest = Message<"tss.v1.LeaveDWalletRequest"> & {
  * Use `create(LeaveDWalletRequestSchema)` to create a new message.
  */
 export const LeaveDWalletRequestSchema: GenMessage<LeaveDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 14);
+  messageDesc(file_tss_v1_onboarding, 15);
 
 /**
  * A dWallet that has left. To rely on it, read the capability's owner on the chain.
@@ -958,7 +1076,7 @@ export type LeaveDWalletResponse = Message<"tss.v1.LeaveDWalletResponse"> & {
  * Use `create(LeaveDWalletResponseSchema)` to create a new message.
  */
 export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 15);
+  messageDesc(file_tss_v1_onboarding, 16);
 
 /**
  * Refuses a release, with the owner's signed authorization.
@@ -1021,7 +1139,7 @@ export type RefuseReleaseRequest = Message<"tss.v1.RefuseReleaseRequest"> & {
  * Use `create(RefuseReleaseRequestSchema)` to create a new message.
  */
 export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 16);
+  messageDesc(file_tss_v1_onboarding, 17);
 
 /**
  * A dWallet whose release is permanently refused.
@@ -1049,7 +1167,7 @@ export type RefuseReleaseResponse = Message<"tss.v1.RefuseReleaseResponse"> & {
  * Use `create(RefuseReleaseResponseSchema)` to create a new message.
  */
 export const RefuseReleaseResponseSchema: GenMessage<RefuseReleaseResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 17);
+  messageDesc(file_tss_v1_onboarding, 18);
 
 /**
  * Reports a rehearsed exit.
@@ -1085,7 +1203,7 @@ export type ReportExitDrillRequest = Message<"tss.v1.ReportExitDrillRequest"> & 
  * Use `create(ReportExitDrillRequestSchema)` to create a new message.
  */
 export const ReportExitDrillRequestSchema: GenMessage<ReportExitDrillRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 18);
+  messageDesc(file_tss_v1_onboarding, 19);
 
 /**
  * The stored report.
@@ -1106,7 +1224,7 @@ export type ReportExitDrillResponse = Message<"tss.v1.ReportExitDrillResponse"> 
  * Use `create(ReportExitDrillResponseSchema)` to create a new message.
  */
 export const ReportExitDrillResponseSchema: GenMessage<ReportExitDrillResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 19);
+  messageDesc(file_tss_v1_onboarding, 20);
 
 /**
  * Reads a dWallet.
@@ -1127,7 +1245,7 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 20);
+  messageDesc(file_tss_v1_onboarding, 21);
 
 /**
  * Lists dWallets of the project.
@@ -1178,7 +1296,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
  * Use `create(ListDWalletsRequestSchema)` to create a new message.
  */
 export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 21);
+  messageDesc(file_tss_v1_onboarding, 22);
 
 /**
  * A page of dWallets.
@@ -1206,7 +1324,48 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
  * Use `create(ListDWalletsResponseSchema)` to create a new message.
  */
 export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 22);
+  messageDesc(file_tss_v1_onboarding, 23);
+
+/**
+ * Where the key of a dWallet comes from.
+ *
+ * @generated from enum tss.v1.DWalletKind
+ */
+export const DWalletKind = {
+  /**
+   * A DKG.
+   *
+   * @generated from enum value: DWALLET_KIND_UNSPECIFIED = 0;
+   */
+  DWALLET_KIND_UNSPECIFIED: 0,
+
+  /**
+   * A DKG: the user and the network made the key together.
+   *
+   * @generated from enum value: dkg = 1;
+   */
+  dkg: 1,
+
+  /**
+   * The user had the key before, and has split it between itself and the network.
+   *
+   * @generated from enum value: imported_key = 2;
+   */
+  imported_key: 2,
+} as const;
+
+/**
+ * Where the key of a dWallet comes from.
+ *
+ * @generated from enum tss.v1.DWalletKind
+ */
+export type DWalletKind = (typeof DWalletKind)[keyof typeof DWalletKind] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.DWalletKind.
+ */
+export const DWalletKindSchema: GenEnum<DWalletKind> = /*@__PURE__*/
+  enumDesc(file_tss_v1_onboarding, 0);
 
 /**
  * Creates keys: network information, encryption keys and dWallets.
@@ -1273,6 +1432,18 @@ export const Onboarding: GenService<{
   acceptDWallet: {
     methodKind: "unary";
     input: typeof AcceptDWalletRequestSchema;
+    output: typeof DWalletSchema;
+  },
+  /**
+   * Takes a dWallet into the project that the Treasury holds and no project has, such as one whose row was lost with a
+   * database. The owner's signature decides. It sends no transaction and costs nothing, but counts as a dWallet that the
+   * project creates. A dWallet that the project has already is returned as it is.
+   *
+   * @generated from rpc tss.v1.Onboarding.AdoptDWallet
+   */
+  adoptDWallet: {
+    methodKind: "unary";
+    input: typeof AdoptDWalletRequestSchema;
     output: typeof DWalletSchema;
   },
   /**

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/signing.proto.
  */
 export const file_tss_v1_signing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvc2lnbmluZy5wcm90bxIGdHNzLnYxIs8BChJSZXNlcnZlU2lnblJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1CCrpIB4IBBBABIAASLQoLaGFzaF9zY2hlbWUYAyABKA4yDC50c3MudjEuSGFzaEIKukgHggEEEAEgABIYCgdtZXNzYWdlGAQgASgMQge6SAR6AhABIugBChNSZXNlcnZlU2lnblJlc3BvbnNlEhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi50c3MudjEuU2lnblJlcXVlc3QuU3RhdHVzEhIKCnByZXNpZ25faWQYAyABKAkSDwoHcHJlc2lnbhgEIAEoDBIdChVkd2FsbGV0X3B1YmxpY19vdXRwdXQYBSABKAwSLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3ByaWNlX21pY3JvX3VzZBgHIAEoAyJdChFTdWJtaXRTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBEiUKEXVzZXJfc2lnbl9tZXNzYWdlGAIgASgMQgq6SAd6BRABGP1/IjMKDkdldFNpZ25SZXF1ZXN0EiEKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQEiTwoQV2F0Y2hTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBEhgKBmN1cnNvchgCIAEoCUIIukgFcgMYgAIieAoRV2F0Y2hTaWduUmVzcG9uc2USKQoMc2lnbl9yZXF1ZXN0GAEgASgLMhMudHNzLnYxLlNpZ25SZXF1ZXN0Eg4KBmN1cnNvchgCIAEoCRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKcAgoQTGlzdFNpZ25zUmVxdWVzdBIwCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JEgAiAEBEjsKBnN0YXR1cxgCIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXNCCrpIB4IBBBABIABIAYgBARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYgAgSMgoOdXNlcl9yZWZlcmVuY2UYBSABKAlCFbpIEnIQMg5eWyAtfl17MSwxMjh9JEgCiAEBQg0KC19kd2FsbGV0X2lkQgkKB19zdGF0dXNCEQoPX3VzZXJfcmVmZXJlbmNlIlgKEUxpc3RTaWduc1Jlc3BvbnNlEioKDXNpZ25fcmVxdWVzdHMYASADKAsyEy50c3MudjEuU2lnblJlcXVlc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrEGCgtTaWduUmVxdWVzdBIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkSKgoGc3RhdHVzGAIgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1cxISCgpkd2FsbGV0X2lkGAMgASgJEhwKBWN1cnZlGAQgASgOMg0udHNzLnYxLkN1cnZlEjcKE3NpZ25hdHVyZV9hbGdvcml0aG0YBSABKA4yGi50c3MudjEuU2lnbmF0dXJlQWxnb3JpdGhtEiEKC2hhc2hfc2NoZW1lGAYgASgOMgwudHNzLnYxLkhhc2gSDwoHbWVzc2FnZRgHIAEoDBISCgpwcmVzaWduX2lkGAggASgJEhcKD3ByaWNlX21pY3JvX3VzZBgJIAEoAxIvCgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCgl0eF9kaWdlc3QYDSABKAlIAIgBARIcCg9zaWduX3Nlc3Npb25faWQYDiABKAlIAYgBARIWCglzaWduYXR1cmUYDyABKAxIAogBARIsCgdmYWlsdXJlGBAgASgLMhsudHNzLnYxLlNpZ25SZXF1ZXN0LkZhaWx1cmUSGwoOdXNlcl9yZWZlcmVuY2UYESABKAlIA4gBARo8CgdGYWlsdXJlEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhAKCHJlZnVuZGVkGAMgASgIImQKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIMCghwcmVwYXJlZBABEgoKBnF1ZXVlZBACEg0KCXN1Ym1pdHRlZBADEg0KCWNvbXBsZXRlZBAEEgoKBmZhaWxlZBAFQgwKCl90eF9kaWdlc3RCEgoQX3NpZ25fc2Vzc2lvbl9pZEIMCgpfc2lnbmF0dXJlQhEKD191c2VyX3JlZmVyZW5jZTLeBAoHU2lnbmluZxJvCgtSZXNlcnZlU2lnbhIaLnRzcy52MS5SZXNlcnZlU2lnblJlcXVlc3QaGy50c3MudjEuUmVzZXJ2ZVNpZ25SZXNwb25zZSIniLUYA5C1GAKYtRgDoLUYArC1GAKC0+STAg06ASoiCC92MS9zaWduEn4KClN1Ym1pdFNpZ24SGS50c3MudjEuU3VibWl0U2lnblJlcXVlc3QaEy50c3MudjEuU2lnblJlcXVlc3QiQIi1GAOQtRgFmLUYAqC1GAKwtRgCgtPkkwImOgEqIiEvdjEvc2lnbi97c2lnbl9yZXF1ZXN0X2lkfS9zdWJtaXQScQoHR2V0U2lnbhIWLnRzcy52MS5HZXRTaWduUmVxdWVzdBoTLnRzcy52MS5TaWduUmVxdWVzdCI5kAIBiLUYBJC1GAGYtRgBoLUYAbC1GAKC0+STAhwSGi92MS9zaWduL3tzaWduX3JlcXVlc3RfaWR9EoMBCglXYXRjaFNpZ24SGC50c3MudjEuV2F0Y2hTaWduUmVxdWVzdBoZLnRzcy52MS5XYXRjaFNpZ25SZXNwb25zZSI/kAIBiLUYBJC1GASYtRgBoLUYAbC1GAKC0+STAiISIC92MS9zaWduL3tzaWduX3JlcXVlc3RfaWR9L3dhdGNoMAESaQoJTGlzdFNpZ25zEhgudHNzLnYxLkxpc3RTaWduc1JlcXVlc3QaGS50c3MudjEuTGlzdFNpZ25zUmVzcG9uc2UiJ5ACAYi1GASQtRgBmLUYAaC1GAGwtRgCgtPkkwIKEggvdjEvc2lnbmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvc2lnbmluZy5wcm90bxIGdHNzLnYxIokCChJSZXNlcnZlU2lnblJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1CCrpIB4IBBBABIAASLQoLaGFzaF9zY2hlbWUYAyABKA4yDC50c3MudjEuSGFzaEIKukgHggEEEAEgABIYCgdtZXNzYWdlGAQgASgMQge6SAR6AhABEicKDGhvbGRfc2Vjb25kcxgFIAEoBUIMukgJGgcYgJqeASg8SACIAQFCDwoNX2hvbGRfc2Vjb25kcyKUAgoTUmVzZXJ2ZVNpZ25SZXNwb25zZRIXCg9zaWduX3JlcXVlc3RfaWQYASABKAkSKgoGc3RhdHVzGAIgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1cxISCgpwcmVzaWduX2lkGAMgASgJEg8KB3ByZXNpZ24YBCABKAwSHQoVZHdhbGxldF9wdWJsaWNfb3V0cHV0GAUgASgMEi8KC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9wcmljZV9taWNyb191c2QYByABKAMSGQoMaG9sZF9zZWNvbmRzGAggASgFSACIAQFCDwoNX2hvbGRfc2Vjb25kcyJdChFTdWJtaXRTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBEiUKEXVzZXJfc2lnbl9tZXNzYWdlGAIgASgMQgq6SAd6BRABGP1/IjcKElJlbGVhc2VTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBIjYKEUNhbmNlbFNpZ25SZXF1ZXN0EiEKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQEiMwoOR2V0U2lnblJlcXVlc3QSIQoPc2lnbl9yZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABASJPChBXYXRjaFNpZ25SZXF1ZXN0EiEKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQESGAoGY3Vyc29yGAIgASgJQgi6SAVyAxiAAiJ4ChFXYXRjaFNpZ25SZXNwb25zZRIpCgxzaWduX3JlcXVlc3QYASABKAsyEy50c3MudjEuU2lnblJlcXVlc3QSDgoGY3Vyc29yGAIgASgJEigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpwCChBMaXN0U2lnbnNSZXF1ZXN0EjAKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kSACIAQESOwoGc3RhdHVzGAIgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1c0IKukgHggEEEAEgAEgBiAEBEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAxiACBIyCg51c2VyX3JlZmVyZW5jZRgFIAEoCUIVukgSchAyDl5bIC1+XXsxLDEyOH0kSAKIAQFCDQoLX2R3YWxsZXRfaWRCCQoHX3N0YXR1c0IRCg9fdXNlcl9yZWZlcmVuY2UiWAoRTGlzdFNpZ25zUmVzcG9uc2USKgoNc2lnbl9yZXF1ZXN0cxgBIAMoCzITLnRzcy52MS5TaWduUmVxdWVzdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki8AkKC1NpZ25SZXF1ZXN0EhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi50c3MudjEuU2lnblJlcXVlc3QuU3RhdHVzEhIKCmR3YWxsZXRfaWQYAyABKAkSHAoFY3VydmUYBCABKA4yDS50c3MudjEuQ3VydmUSNwoTc2lnbmF0dXJlX2FsZ29yaXRobRgFIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG0SIQoLaGFzaF9zY2hlbWUYBiABKA4yDC50c3MudjEuSGFzaBIPCgdtZXNzYWdlGAcgASgMEhIKCnByZXNpZ25faWQYCCABKAkSFwoPcHJpY2VfbWljcm9fdXNkGAkgASgDEi8KC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKCXR4X2RpZ2VzdBgNIAEoCUgAiAEBEhwKD3NpZ25fc2Vzc2lvbl9pZBgOIAEoCUgBiAEBEhYKCXNpZ25hdHVyZRgPIAEoDEgCiAEBEiwKB2ZhaWx1cmUYECABKAsyGy50c3MudjEuU2lnblJlcXVlc3QuRmFpbHVyZRIbCg51c2VyX3JlZmVyZW5jZRgRIAEoCUgDiAEBEi8KC3N1Ym1pdF90aW1lGBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglzZW5kX3RpbWUYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWxhbmRfdGltZRgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoEaG9sZBgVIAEoCzIYLnRzcy52MS5TaWduUmVxdWVzdC5Ib2xkGjwKB0ZhaWx1cmUSDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEAoIcmVmdW5kZWQYAyABKAgahQIKBEhvbGQSLQoFc3RhdGUYASABKA4yHi50c3MudjEuU2lnblJlcXVlc3QuSG9sZC5TdGF0ZRIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcHJpY2VfbWljcm9fdXNkGAMgASgDEhYKCXR4X2RpZ2VzdBgEIAEoCUgAiAEBIl4KBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDAoIcmVzZXJ2ZWQQARINCgl2ZXJpZnlpbmcQAhIICgRoZWxkEAMSDAoIcmVsZWFzZWQQBBIJCgVlbmRlZBAFQgwKCl90eF9kaWdlc3QiZAoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEgwKCHByZXBhcmVkEAESCgoGcXVldWVkEAISDQoJc3VibWl0dGVkEAMSDQoJY29tcGxldGVkEAQSCgoGZmFpbGVkEAVCDAoKX3R4X2RpZ2VzdEISChBfc2lnbl9zZXNzaW9uX2lkQgwKCl9zaWduYXR1cmVCEQoPX3VzZXJfcmVmZXJlbmNlMuIGCgdTaWduaW5nEm8KC1Jlc2VydmVTaWduEhoudHNzLnYxLlJlc2VydmVTaWduUmVxdWVzdBobLnRzcy52MS5SZXNlcnZlU2lnblJlc3BvbnNlIieItRgNkLUYApi1GAOgtRgCsLUYAoLT5JMCDToBKiIIL3YxL3NpZ24SfgoKU3VibWl0U2lnbhIZLnRzcy52MS5TdWJtaXRTaWduUmVxdWVzdBoTLnRzcy52MS5TaWduUmVxdWVzdCJAiLUYDZC1GAWYtRgCoLUYArC1GAKC0+STAiY6ASoiIS92MS9zaWduL3tzaWduX3JlcXVlc3RfaWR9L3N1Ym1pdBKBAQoLUmVsZWFzZVNpZ24SGi50c3MudjEuUmVsZWFzZVNpZ25SZXF1ZXN0GhMudHNzLnYxLlNpZ25SZXF1ZXN0IkGItRgMkLUYA5i1GAKgtRgCsLUYAoLT5JMCJzoBKiIiL3YxL3NpZ24ve3NpZ25fcmVxdWVzdF9pZH0vcmVsZWFzZRJ+CgpDYW5jZWxTaWduEhkudHNzLnYxLkNhbmNlbFNpZ25SZXF1ZXN0GhMudHNzLnYxLlNpZ25SZXF1ZXN0IkCItRgIkLUYApi1GAKgtRgCsLUYAoLT5JMCJjoBKiIhL3YxL3NpZ24ve3NpZ25fcmVxdWVzdF9pZH0vY2FuY2VsEnEKB0dldFNpZ24SFi50c3MudjEuR2V0U2lnblJlcXVlc3QaEy50c3MudjEuU2lnblJlcXVlc3QiOZACAYi1GASQtRgBmLUYAaC1GAGwtRgCgtPkkwIcEhovdjEvc2lnbi97c2lnbl9yZXF1ZXN0X2lkfRKDAQoJV2F0Y2hTaWduEhgudHNzLnYxLldhdGNoU2lnblJlcXVlc3QaGS50c3MudjEuV2F0Y2hTaWduUmVzcG9uc2UiP5ACAYi1GASQtRgEmLUYAaC1GAGwtRgCgtPkkwIiEiAvdjEvc2lnbi97c2lnbl9yZXF1ZXN0X2lkfS93YXRjaDABEmkKCUxpc3RTaWducxIYLnRzcy52MS5MaXN0U2lnbnNSZXF1ZXN0GhkudHNzLnYxLkxpc3RTaWduc1Jlc3BvbnNlIieQAgGItRgEkLUYAZi1GAGgtRgBsLUYAoLT5JMCChIIL3YxL3NpZ25iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reserves a presign.
@@ -52,6 +52,14 @@ export type ReserveSignRequest = Message<"tss.v1.ReserveSignRequest"> & {
    * @generated from field: bytes message = 4;
    */
   message: Uint8Array;
+
+  /**
+   * Holds the half for this long after SubmitSign, until ReleaseSign: one minute to 30 days. The price is then higher by
+   * the price of a hold. Absent means that the request is signed at once.
+   *
+   * @generated from field: optional int32 hold_seconds = 5;
+   */
+  holdSeconds?: number | undefined;
 };
 
 /**
@@ -115,6 +123,14 @@ export type ReserveSignResponse = Message<"tss.v1.ReserveSignResponse"> & {
    * @generated from field: int64 price_micro_usd = 7;
    */
   priceMicroUsd: bigint;
+
+  /**
+   * How long the half is held after SubmitSign. Absent if the request is signed at once. A client that asked for a hold
+   * gives no half without it, because a service of an older release ignores the request's `hold_seconds`.
+   *
+   * @generated from field: optional int32 hold_seconds = 8;
+   */
+  holdSeconds?: number | undefined;
 };
 
 /**
@@ -153,6 +169,48 @@ export const SubmitSignRequestSchema: GenMessage<SubmitSignRequest> = /*@__PURE_
   messageDesc(file_tss_v1_signing, 2);
 
 /**
+ * Releases a held half.
+ *
+ * @generated from message tss.v1.ReleaseSignRequest
+ */
+export type ReleaseSignRequest = Message<"tss.v1.ReleaseSignRequest"> & {
+  /**
+   * The sign request.
+   *
+   * @generated from field: string sign_request_id = 1;
+   */
+  signRequestId: string;
+};
+
+/**
+ * Describes the message tss.v1.ReleaseSignRequest.
+ * Use `create(ReleaseSignRequestSchema)` to create a new message.
+ */
+export const ReleaseSignRequestSchema: GenMessage<ReleaseSignRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 3);
+
+/**
+ * Ends a held half.
+ *
+ * @generated from message tss.v1.CancelSignRequest
+ */
+export type CancelSignRequest = Message<"tss.v1.CancelSignRequest"> & {
+  /**
+   * The sign request.
+   *
+   * @generated from field: string sign_request_id = 1;
+   */
+  signRequestId: string;
+};
+
+/**
+ * Describes the message tss.v1.CancelSignRequest.
+ * Use `create(CancelSignRequestSchema)` to create a new message.
+ */
+export const CancelSignRequestSchema: GenMessage<CancelSignRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 4);
+
+/**
  * Reads a sign request.
  *
  * @generated from message tss.v1.GetSignRequest
@@ -171,7 +229,7 @@ export type GetSignRequest = Message<"tss.v1.GetSignRequest"> & {
  * Use `create(GetSignRequestSchema)` to create a new message.
  */
 export const GetSignRequestSchema: GenMessage<GetSignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 3);
+  messageDesc(file_tss_v1_signing, 5);
 
 /**
  * Follows a sign request.
@@ -200,7 +258,7 @@ export type WatchSignRequest = Message<"tss.v1.WatchSignRequest"> & {
  * Use `create(WatchSignRequestSchema)` to create a new message.
  */
 export const WatchSignRequestSchema: GenMessage<WatchSignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 4);
+  messageDesc(file_tss_v1_signing, 6);
 
 /**
  * A new state of the request, or a heartbeat.
@@ -236,7 +294,7 @@ export type WatchSignResponse = Message<"tss.v1.WatchSignResponse"> & {
  * Use `create(WatchSignResponseSchema)` to create a new message.
  */
 export const WatchSignResponseSchema: GenMessage<WatchSignResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 5);
+  messageDesc(file_tss_v1_signing, 7);
 
 /**
  * Lists sign requests of the project.
@@ -285,7 +343,7 @@ export type ListSignsRequest = Message<"tss.v1.ListSignsRequest"> & {
  * Use `create(ListSignsRequestSchema)` to create a new message.
  */
 export const ListSignsRequestSchema: GenMessage<ListSignsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 6);
+  messageDesc(file_tss_v1_signing, 8);
 
 /**
  * A page of sign requests.
@@ -313,7 +371,7 @@ export type ListSignsResponse = Message<"tss.v1.ListSignsResponse"> & {
  * Use `create(ListSignsResponseSchema)` to create a new message.
  */
 export const ListSignsResponseSchema: GenMessage<ListSignsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 7);
+  messageDesc(file_tss_v1_signing, 9);
 
 /**
  * One signature in progress. prepared -> queued -> submitted -> completed; each state may change to failed.
@@ -439,6 +497,36 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
    * @generated from field: optional string user_reference = 17;
    */
   userReference?: string | undefined;
+
+  /**
+   * When the service accepted the user's half and charged the price. Absent before that, and in the reply of SubmitSign.
+   *
+   * @generated from field: google.protobuf.Timestamp submit_time = 18;
+   */
+  submitTime?: Timestamp | undefined;
+
+  /**
+   * When the transaction was stored, just before it was first sent. Absent before that, after a transaction without
+   * effect until the next one, and in the reply of SubmitSign.
+   *
+   * @generated from field: google.protobuf.Timestamp send_time = 19;
+   */
+  sendTime?: Timestamp | undefined;
+
+  /**
+   * When the service learned that the transaction is final. Absent before that, and in the reply of SubmitSign. The
+   * final state begins at update_time.
+   *
+   * @generated from field: google.protobuf.Timestamp land_time = 20;
+   */
+  landTime?: Timestamp | undefined;
+
+  /**
+   * How the half is held. Absent for a request that is signed at once.
+   *
+   * @generated from field: tss.v1.SignRequest.Hold hold = 21;
+   */
+  hold?: SignRequest_Hold | undefined;
 };
 
 /**
@@ -446,7 +534,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
  * Use `create(SignRequestSchema)` to create a new message.
  */
 export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 8);
+  messageDesc(file_tss_v1_signing, 10);
 
 /**
  * Why a request failed.
@@ -455,7 +543,8 @@ export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
  */
 export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
   /**
-   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID or the reason why the operation cannot land.
+   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID, or the reason why the operation cannot land. For a held
+   * half also SIGN_CANCELLED, HOLD_EXPIRED and DWALLET_LEFT.
    *
    * @generated from field: string reason = 1;
    */
@@ -469,7 +558,8 @@ export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
   message: string;
 
   /**
-   * Whether the price was refunded.
+   * Whether the price was refunded. The price of the hold is not refunded for SIGN_CANCELLED, HOLD_EXPIRED, and a
+   * DWALLET_LEFT of a held half.
    *
    * @generated from field: bool refunded = 3;
    */
@@ -481,7 +571,111 @@ export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
  * Use `create(SignRequest_FailureSchema)` to create a new message.
  */
 export const SignRequest_FailureSchema: GenMessage<SignRequest_Failure> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 8, 0);
+  messageDesc(file_tss_v1_signing, 10, 0);
+
+/**
+ * How a half is held.
+ *
+ * @generated from message tss.v1.SignRequest.Hold
+ */
+export type SignRequest_Hold = Message<"tss.v1.SignRequest.Hold"> & {
+  /**
+   * The state of the hold.
+   *
+   * @generated from field: tss.v1.SignRequest.Hold.State state = 1;
+   */
+  state: SignRequest_Hold_State;
+
+  /**
+   * When a half that is not released ends. Absent before SubmitSign.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 2;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The part of the price that is not refunded if a held half is not released, in millionths of a US dollar.
+   *
+   * @generated from field: int64 price_micro_usd = 3;
+   */
+  priceMicroUsd: bigint;
+
+  /**
+   * The digest of the transaction that sent the half to the network.
+   *
+   * @generated from field: optional string tx_digest = 4;
+   */
+  txDigest?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SignRequest.Hold.
+ * Use `create(SignRequest_HoldSchema)` to create a new message.
+ */
+export const SignRequest_HoldSchema: GenMessage<SignRequest_Hold> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 10, 1);
+
+/**
+ * The states of a hold.
+ *
+ * @generated from enum tss.v1.SignRequest.Hold.State
+ */
+export const SignRequest_Hold_State = {
+  /**
+   * Unknown.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  STATE_UNSPECIFIED: 0,
+
+  /**
+   * The half is not submitted yet.
+   *
+   * @generated from enum value: reserved = 1;
+   */
+  reserved: 1,
+
+  /**
+   * The half is on its way to the network, which verifies it.
+   *
+   * @generated from enum value: verifying = 2;
+   */
+  verifying: 2,
+
+  /**
+   * The network has verified the half, which waits for its release.
+   *
+   * @generated from enum value: held = 3;
+   */
+  held: 3,
+
+  /**
+   * The half is released.
+   *
+   * @generated from enum value: released = 4;
+   */
+  released: 4,
+
+  /**
+   * The half gets no signature. Final.
+   *
+   * @generated from enum value: ended = 5;
+   */
+  ended: 5,
+} as const;
+
+/**
+ * The states of a hold.
+ *
+ * @generated from enum tss.v1.SignRequest.Hold.State
+ */
+export type SignRequest_Hold_State = (typeof SignRequest_Hold_State)[keyof typeof SignRequest_Hold_State] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.SignRequest.Hold.State.
+ */
+export const SignRequest_Hold_StateSchema: GenEnum<SignRequest_Hold_State> = /*@__PURE__*/
+  enumDesc(file_tss_v1_signing, 10, 1, 0);
 
 /**
  * The states of a sign request.
@@ -504,7 +698,8 @@ export const SignRequest_Status = {
   prepared: 1,
 
   /**
-   * The price is charged and the transaction is waiting to be sent.
+   * The price is charged and the transaction is waiting to be sent. A request with a hold also stays in this state until
+   * its half is released; see `hold`.
    *
    * @generated from enum value: queued = 2;
    */
@@ -543,7 +738,7 @@ export type SignRequest_Status = (typeof SignRequest_Status)[keyof typeof SignRe
  * Describes the enum tss.v1.SignRequest.Status.
  */
 export const SignRequest_StatusSchema: GenEnum<SignRequest_Status> = /*@__PURE__*/
-  enumDesc(file_tss_v1_signing, 8, 0);
+  enumDesc(file_tss_v1_signing, 10, 0);
 
 /**
  * Creates signatures in two steps: reserve a presign, then submit the user's half.
@@ -570,6 +765,27 @@ export const Signing: GenService<{
   submitSign: {
     methodKind: "unary";
     input: typeof SubmitSignRequestSchema;
+    output: typeof SignRequestSchema;
+  },
+  /**
+   * Releases a held half: the network then makes the signature. A repeat returns the current request.
+   *
+   * @generated from rpc tss.v1.Signing.ReleaseSign
+   */
+  releaseSign: {
+    methodKind: "unary";
+    input: typeof ReleaseSignRequestSchema;
+    output: typeof SignRequestSchema;
+  },
+  /**
+   * Ends a held half, which then gets no signature. Refunds the price without the price of the hold. The caller's key
+   * needs the scope `sign`, `propose` or `release`. A repeat returns the current request.
+   *
+   * @generated from rpc tss.v1.Signing.CancelSign
+   */
+  cancelSign: {
+    methodKind: "unary";
+    input: typeof CancelSignRequestSchema;
     output: typeof SignRequestSchema;
   },
   /**
