@@ -25,6 +25,7 @@ COPY tools tools
 COPY prisma prisma
 COPY gen gen
 COPY move/treasury/compiled.json move/treasury/compiled.json
+COPY docs/runbook.md docs/runbook.md
 COPY src src
 COPY --from=production /app/node_modules/.package-lock.json installed.json
 ARG SOURCE_COMMIT

@@ -10,11 +10,12 @@ export default defineConfig({
     maxWorkers: Math.min(8, availableParallelism() + 2),
     // The projects share what is compiled of their modules.
     experimental: { fsModuleCache: true },
-    // Each folder is a project. The flows and the browsers run last, together: they start services and need memory.
+    // A worker loads its modules anew for each project, so folders that need the same setup are one project.
     projects: [
       {
         extends: true,
         test: {
+          // Apart from the tests with connections, which could use a timer while one of these counts them.
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/tidy.test.ts"],
           // The files share their modules, so that each module is loaded once.
@@ -28,10 +29,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "component",
-          include: ["test/component/**/*.test.ts"],
+          include: ["test/{component,race,sim,fuzz,crypto}/**/*.test.ts"],
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -40,26 +41,8 @@ export default defineConfig({
           // Tests that replace a module by another one, for themselves alone.
           name: "isolated",
           include: ["test/isolated/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "race",
-          isolate: false,
-          include: ["test/race/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "sim",
-          isolate: false,
-          include: ["test/sim/**/*.test.ts"],
         },
       },
       {
@@ -70,49 +53,19 @@ export default defineConfig({
           include: ["test/interop/**/*.test.ts"],
           globalSetup: ["./test/support/repository/compile-program.ts", "./test/interop/compile-protos.ts"],
           testTimeout: 180_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {
         extends: true,
         test: {
-          name: "fuzz",
-          isolate: false,
-          include: ["test/fuzz/**/*.test.ts"],
-          testTimeout: 600_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "crypto",
-          isolate: false,
-          include: ["test/crypto/**/*.test.ts"],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
+          // Services in processes of their own, and pages. They need memory, so they run last.
           name: "flow",
           isolate: false,
-          include: ["test/flow/**/*.test.ts"],
+          include: ["test/{flow,browser}/**/*.test.ts"],
           globalSetup: ["./test/support/repository/compile-program.ts", "./test/flow/bakery.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "browser",
-          isolate: false,
-          include: ["test/browser/**/*.test.ts"],
-          globalSetup: "./test/support/repository/compile-program.ts",
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
           sequence: { groupOrder: 1 },
         },
       },

@@ -137,6 +137,8 @@ async function run(
     usersMaxCount: 10,
     prices: flatPrices(PRICE),
     dkgPriceMicroUsd: 0n,
+    importPriceMicroUsd: 0n,
+    paysImports: async () => true,
     refundsPerDay: 0,
     reservationTtlMs: 600_000,
     openMaxCount: signCount,

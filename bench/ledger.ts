@@ -11,7 +11,7 @@ import { type Database, newId } from "../src/service/platform/store/database.ts"
 import { SIGN_PRIORITY } from "../src/service/signing/sign-operation.ts";
 import { submit } from "../src/service/signing/submit.ts";
 import { takeReservation } from "../src/service/signing/take-reservation.ts";
-import { checkSignMessage } from "../src/service/signing/verify-work.ts";
+import { checkSignMessage } from "../src/service/signing/verify/verify-work.ts";
 import { checkHalfInline } from "../test/support/crypto/inline-verifier.ts";
 import { openRaceDatabase } from "../test/support/database/database.ts";
 import {

@@ -46,6 +46,8 @@ async function writeWorkerProgram(): Promise<void> {
     platform: "browser",
     target: "es2022",
     nodePaths: [path.join(ROOT, "node_modules")],
+    // A script is strict only if it says so. Without this, that depends on a tsconfig.json above the given folder.
+    tsconfigRaw: { compilerOptions: { alwaysStrict: true } },
     legalComments: "inline",
   });
   const text = outputFiles[0]?.text ?? "";

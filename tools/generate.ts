@@ -1,7 +1,7 @@
 /**
  * Generates everything that is generated: `third_party` from npm packages, `gen/proto` and `gen/client` from the
- * protos, `gen/prisma` from the Prisma schema, `gen/wasm` from WebAssembly text, `docs/errors.md` from the error catalogue, `.env.example` from the table
- * of the configuration, and `gen/openapi.json` and `gen/signer-openapi.json` from protos and catalogue. With `--check` it generates into a throw-away
+ * protos, `gen/prisma` from the Prisma schema, `gen/wasm` from WebAssembly text, `docs/errors.md` from the error catalogue, `.env.example` and `signer.env.example`
+ * from the tables of the configuration, and `gen/openapi.json` and `gen/signer-openapi.json` from protos and catalogue. With `--check` it generates into a throw-away
  * folder instead, and fails if the result differs from the tree, committed or not.
  */
 import { execFileSync } from "node:child_process";
@@ -9,8 +9,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import path from "node:path";
 import wabt from "wabt";
-import { CONFIG_VARIABLES } from "../src/service/config/variables.ts";
-import { envExample } from "./env-example.ts";
+import { envExample, SERVICE_ENVIRONMENT, SIGNER_ENVIRONMENT } from "./env-example.ts";
 import { errorsDocument } from "./errors-doc.ts";
 import { type ServiceManifest, serviceDocument } from "./service-api/service-document.ts";
 import { signerDocument } from "./signer-api/signer-document.ts";
@@ -24,7 +23,8 @@ const THIRD_PARTY = "third_party";
 const FOLDERS = ["gen/proto", "gen/client", "gen/prisma", "gen/wasm", THIRD_PARTY];
 const DOCUMENTS = {
   "docs/errors.md": errorsDocument(),
-  ".env.example": envExample(CONFIG_VARIABLES),
+  ".env.example": envExample(SERVICE_ENVIRONMENT),
+  "signer.env.example": envExample(SIGNER_ENVIRONMENT),
 };
 
 if (process.argv.includes("--check")) {

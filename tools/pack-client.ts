@@ -1,7 +1,8 @@
 /**
  * Packs the client as a separate package, `threshold-signing-client`: its compiled entries and the modules that they
  * import, and nothing of the server. `npm run pack:client [-- --to FOLDER]` builds first, writes the tarball to the
- * folder, by default the current one, and prints its path on the last line.
+ * folder, by default the current one, and prints its path on the last line. `--built FOLDER` packs what `tools/build.ts`
+ * has built there instead.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,6 +22,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./receipts": "src/client/sdk/receipts/index",
   "./passkey": "src/client/seed/passkey/index",
   "./words": "src/client/seed/words/index",
+  "./pieces": "src/client/seed/pieces/index",
+  "./keys": "src/client/keys/index",
   "./react": "src/client/react/index",
   "./viem": "src/client/signers/viem/index",
   "./ethers": "src/client/signers/ethers/index",
@@ -41,15 +44,19 @@ const EMBEDDED = embeddedPackage(path.join(ROOT, "node_modules/@mysten/sui"));
 const COPIES = "embedded/sui";
 /** The entry that extends a class of Sui's SDK. Users of that entry have their own copy of it. */
 const OWN_SUI = path.join("src", "client", "signers", "sui");
-const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
+const { values } = parseArgs({
+  options: { to: { type: "string", default: "." }, built: { type: "string" } },
+});
 const destination = path.resolve(values.to);
 const folder = mkdtempSync(path.join(tmpdir(), "client-"));
 try {
-  const dist = path.join(folder, "dist");
-  execFileSync(process.execPath, ["--import", "tsx", path.join(ROOT, "tools/build.ts"), dist], {
-    cwd: ROOT,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  const dist = path.resolve(values.built ?? path.join(folder, "dist"));
+  if (values.built === undefined) {
+    execFileSync(process.execPath, ["--import", "tsx", path.join(ROOT, "tools/build.ts"), dist], {
+      cwd: ROOT,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
   const staged = path.join(folder, "package");
   const manifest = await stage(dist, staged);
   mkdirSync(destination, { recursive: true });

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { ALL_SCOPES } from "../../src/cli/commands/access/key.ts";
+import { FIRST_SCOPES } from "../../src/cli/commands/access/key.ts";
 import { onboardOverSim } from "../../test/sim/onboard-over.ts";
 import { restClient } from "../../test/soak/rest-client.ts";
 import type { Signer } from "../service-load.ts";
@@ -18,7 +18,7 @@ export async function makeSigner(baseUrl: string, adminApiKey: string, index: nu
   const credit = { projectId, amountMicroUsd: CREDIT_MICRO_USD, reason: "benchmark" };
   await admin.adjustCredit(credit, under("credit"));
   const { plaintext: apiKey } = await admin.createApiKey(
-    { projectId, name: "bench", scopes: ALL_SCOPES },
+    { projectId, name: "bench", scopes: FIRST_SCOPES },
     under("key"),
   );
   const dwalletId = await onboardOverSim(restClient(() => [baseUrl], apiKey));

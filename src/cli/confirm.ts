@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { type CommandContext, UsageError } from "./command.ts";
+import { type CommandContext, UsageError } from "./command-line/command.ts";
 
 /** Asks for confirmation. Throws a UsageError without a terminal. */
 export async function confirm(context: CommandContext, question: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { ConfigReading } from "../service/config/config.ts";
-import type { Setting } from "../service/config/config-variable.ts";
-import { printable } from "./printable.ts";
+import type { Setting } from "../service/config/variables/config-variable.ts";
+import { printable } from "./output/printable.ts";
 
 /** Formats the rows as a table. */
 export function toText({ settings, warnings, faults }: ConfigReading): string {

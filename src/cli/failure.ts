@@ -3,9 +3,9 @@ import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts"
 import { fromConnectError, isTransportFailure, TssError } from "../client/sdk/errors.ts";
 import { ServiceError } from "../service/platform/errors/service-error.ts";
 import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
-import { EXIT, type ExitCode, UsageError } from "./command.ts";
+import { EXIT, type ExitCode, UsageError } from "./command-line/command.ts";
 import { messageOf, UnreachableError } from "./connections/unreachable-error.ts";
-import { printable } from "./printable.ts";
+import { printable } from "./output/printable.ts";
 
 /** The text of a failure, and the exit code. */
 export interface Failure {

@@ -1,7 +1,7 @@
 import type { ClientConfig } from "../service/config/client.ts";
 import { loadClientConfig } from "../service/config/config.ts";
 import { isEmbeddedDatabaseOpen } from "../service/platform/store/pid-lock.ts";
-import type { CommandContext } from "./command.ts";
+import type { CommandContext } from "./command-line/command.ts";
 import { type DevelopmentAccess, readDevelopmentFile } from "./connections/development-file.ts";
 
 /**

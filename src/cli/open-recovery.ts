@@ -4,7 +4,7 @@ import { createRecovery, type Recovery } from "../client/sdk/recovery.ts";
 import { loadTreasuryConfig } from "../service/config/config.ts";
 import type { NetworkName } from "../service/config/network.ts";
 import { describeLocalnet } from "../service/config/network-access.ts";
-import { type CommandContext, UsageError } from "./command.ts";
+import { type CommandContext, UsageError } from "./command-line/command.ts";
 import { findLocalnet } from "./find-quick-start.ts";
 
 /** Returns a recovery on the network's chain, with the Treasury if one is known. It calls no service. */

@@ -1,16 +1,22 @@
 import type { Curve } from "../client/sdk/names.ts";
 import type { Recovery } from "../client/sdk/recovery.ts";
-import { type CommandContext, EXIT, UsageError } from "./command.ts";
-import { formatTable } from "./format.ts";
-import { noTreasury, openRecovery, type RecoveryValues } from "./open-recovery.ts";
+import { type CommandContext, EXIT, UsageError } from "./command-line/command.ts";
+import { noTreasury, openRecovery } from "./open-recovery.ts";
+import { formatTable } from "./output/format.ts";
+import { refuseExisting, writeNewFile } from "./output/write-new-file.ts";
+import { type PieceValues, recoverFromPieces } from "./recover-from-pieces.ts";
 import { readSeedFile } from "./treasury/key-files.ts";
-import { refuseExisting, writeNewFile } from "./write-new-file.ts";
 
-/** Lists the dWallets of a seed, or writes the share of one to a file. */
-export async function recover(values: RecoverValues, context: CommandContext): Promise<number> {
+/** Lists the dWallets of a seed, or writes the share of one to a file. With pieces, it recovers what they are for. */
+export async function recover(values: PieceValues, context: CommandContext): Promise<number> {
+  const { seedFile, pieceFile, askPieces } = values;
+  if (pieceFile !== undefined || askPieces) return await recoverFromPieces(values, context);
+  if (seedFile === undefined)
+    throw new UsageError("--seed-file is missing; or give the pieces with --piece-file or --ask-pieces");
+  if (values.seedOut !== undefined) throw new UsageError("--seed-out needs --piece-file or --ask-pieces");
   const share = shareValues(values);
   if (share !== undefined) await refuseExisting(share.out);
-  const seed = readSeedFile(values.seedFile);
+  const seed = readSeedFile(seedFile);
   try {
     const { recovery, network, treasuryId } = await openRecovery(values, context);
     if (share !== undefined) return await writeShare(recovery, seed, { ...values, ...share }, context);
@@ -21,17 +27,6 @@ export async function recover(values: RecoverValues, context: CommandContext): P
   }
 }
 
-/** The option values of `tss recover`. */
-interface RecoverValues extends RecoveryValues {
-  readonly seedFile: string;
-  readonly curve: Curve | undefined;
-  readonly dwallet: string | undefined;
-  readonly out: string | undefined;
-  /** In hex. */
-  readonly sessionDigest: string | undefined;
-  readonly json: boolean;
-}
-
 /** The values that recovering one share needs. */
 interface ShareValues {
   readonly dwalletId: string;
@@ -40,7 +35,7 @@ interface ShareValues {
 }
 
 /** Returns undefined for a list. Throws a UsageError for a wrong combination of options. */
-function shareValues({ dwallet, curve, out, sessionDigest }: RecoverValues): ShareValues | undefined {
+function shareValues({ dwallet, curve, out, sessionDigest }: PieceValues): ShareValues | undefined {
   if (dwallet === undefined) {
     if (out !== undefined) throw new UsageError("--out needs --dwallet");
     if (sessionDigest !== undefined) throw new UsageError("--session-digest needs --dwallet");
@@ -54,7 +49,7 @@ function shareValues({ dwallet, curve, out, sessionDigest }: RecoverValues): Sha
 async function listDWallets(
   recovery: Recovery,
   seed: Uint8Array,
-  { curve, json }: RecoverValues,
+  { curve, json }: PieceValues,
   { print, note }: CommandContext,
 ): Promise<number> {
   const { dwallets, isComplete } = await recovery.findDWallets({ seed, curve, timeoutMs: SEARCH_TIMEOUT_MS });
@@ -78,7 +73,7 @@ async function listDWallets(
 async function writeShare(
   recovery: Recovery,
   seed: Uint8Array,
-  { dwalletId, curve, out, sessionDigest, json }: RecoverValues & ShareValues,
+  { dwalletId, curve, out, sessionDigest, json }: PieceValues & ShareValues,
   { print }: CommandContext,
 ): Promise<number> {
   const args = { seed, dwalletId, curve, sessionDigestHex: sessionDigest };

@@ -1,8 +1,8 @@
-import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts";
-import { COMMAND_NAMES, findCommand } from "./command-groups.ts";
-import { didYouMean } from "./option.ts";
-import { shownWord } from "./parse-command-line.ts";
-import { printableOutput } from "./printable.ts";
+import { type Command, type CommandContext, EXIT, isCommand } from "./command-line/command.ts";
+import { COMMAND_NAMES, findCommand } from "./command-line/command-groups.ts";
+import { didYouMean } from "./command-line/option.ts";
+import { shownWord } from "./command-line/parse-command-line.ts";
+import { printableOutput } from "./output/printable.ts";
 
 /**
  * Runs a command or prints its help. Returns the exit code and never throws. Results go to standard output, everything
@@ -19,7 +19,7 @@ export async function runTss(argv: readonly string[], given: CommandContext): Pr
   const isHelp = argv.length === 0 || argv[0] === "help" || argv.includes("--help") || argv.includes("-h");
   const words = argv.slice(argv[0] === "help" ? 1 : 0).filter((word) => !isHelp || !word.startsWith("-"));
   const [noun, verb] = words;
-  const help = await import("./help.ts");
+  const help = await import("./command-line/help.ts");
   if (noun === undefined) return print(context, await help.describeAll());
   const tree = await findCommand(noun);
   if (tree === undefined)
@@ -52,7 +52,7 @@ async function run(
   context: CommandContext,
 ): Promise<number> {
   try {
-    const { parseCommandLine } = await import("./parse-command-line.ts");
+    const { parseCommandLine } = await import("./command-line/parse-command-line.ts");
     return (await command.run(parseCommandLine(argv, command.options), context)) ?? EXIT.done;
   } catch (error) {
     const { describeFailure } = await import("./failure.ts");
@@ -62,7 +62,7 @@ async function run(
     const redact = createRedact(readConfig().secrets);
     context.note(redact(`tss ${name}: ${message}`));
     if (exitCode === EXIT.usage) {
-      const { usageOf } = await import("./help.ts");
+      const { usageOf } = await import("./command-line/help.ts");
       context.note(`${usageOf(name, command)}\nRun \`tss ${name} --help\` for details.`);
     }
     return exitCode;

@@ -8,12 +8,12 @@ import { runUntilSignal } from "../service/platform/lifecycle/run-until-signal.t
 import { createLogger } from "../service/platform/telemetry/logger.ts";
 import { Secret } from "../service/platform/telemetry/secret.ts";
 import { createWebhookSender } from "../service/webhooks/send-webhook.ts";
-import { readPrivateFile } from "../signer/private-file.ts";
+import { readPrivateFile } from "../signer/store/private-file.ts";
 import { connectEvents, type FullnodeEvents } from "../watchtower/fullnode-events.ts";
 import { startWatchtower } from "../watchtower/start-watchtower.ts";
 import { createTeller } from "../watchtower/tell.ts";
 import { createDWalletList } from "../watchtower/watched-dwallets.ts";
-import { type CommandContext, UsageError } from "./command.ts";
+import { type CommandContext, UsageError } from "./command-line/command.ts";
 
 /** Runs a watchtower until a signal. Standard error has the log. Returns the exit code. */
 export async function runWatchtower(values: WatchtowerValues, context: CommandContext): Promise<number> {
@@ -43,19 +43,28 @@ export async function runWatchtower(values: WatchtowerValues, context: CommandCo
     webhook === undefined || secretHex === undefined
       ? undefined
       : createTeller({
-          ...{ url: webhook, secretHex, log, nowMs: () => systemClock.wallMs() },
+          url: webhook,
+          secretHex,
+          log,
+          nowMs: () => systemClock.wallMs(),
           // The user of this machine has chosen the URL.
           send: createWebhookSender({ allowsInside: true }),
         });
   const lifecycle = new Lifecycle({ log });
   const ended = runUntilSignal({
-    ...{ signals: process, log },
+    signals: process,
+    log,
     stop: () => lifecycle.stop(),
     exit: (code) => process.exit(code),
   });
   try {
     const url = await startWatchtower({
-      ...{ fullnodes, log, lifecycle, teller, from: values.from, stateFile: values.state },
+      fullnodes,
+      log,
+      lifecycle,
+      teller,
+      from: values.from,
+      stateFile: values.state,
       chainId: pinsOf(network)?.chainIdentifier,
       expectsProgress: network !== "localnet",
       packages: { ika, treasury: await treasuryPackage(fullnodes, values.treasury) },

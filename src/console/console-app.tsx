@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
+import { useChosenNetwork } from "./address/use-route.ts";
 import { type KeySession, SessionContext } from "./api/session.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
-import { useChosenNetwork } from "./ui/use-route.ts";
 
 /** The console: the sign-in, or the pages of the key's role. */
 export function ConsoleApp(): JSX.Element {

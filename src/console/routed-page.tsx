@@ -1,9 +1,9 @@
 import { Component, type ComponentChildren, type ComponentType, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useSession } from "./api/session.ts";
+import { Empty } from "./design/empty.tsx";
+import { PageFrame } from "./design/page-frame.tsx";
 import type { PageProps, Route } from "./route.ts";
-import { Empty } from "./ui/empty.tsx";
-import { PageFrame } from "./ui/page-frame.tsx";
 
 /** Loads the code of a page once, and shows the page. */
 export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {

@@ -1,21 +1,22 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { AccountMenu } from "./account-menu.tsx";
+import { goTo, useRoute } from "./address/use-route.ts";
 import { useSession, useSignOut } from "./api/session.ts";
 import { useIdle } from "./api/use-idle.ts";
+import { SelectField } from "./design/form/field.tsx";
+import { PRODUCT } from "./design/page-frame.tsx";
+import { SilenceBanner } from "./design/silence-banner.tsx";
+import { Icon } from "./design/value/icon.tsx";
 import { OPERATOR_ROUTES } from "./operator/routes.ts";
 import { PROJECT_ROUTES } from "./project/routes.ts";
 import { findRoute, type Route } from "./route.ts";
 import { RoutedPage } from "./routed-page.tsx";
-import { SelectField } from "./ui/field.tsx";
-import { Icon } from "./ui/icon.tsx";
-import { PRODUCT } from "./ui/page-frame.tsx";
-import { SearchButton } from "./ui/search.tsx";
-import { ThemeChoice } from "./ui/theme-choice.tsx";
-import { goTo, useRoute } from "./ui/use-route.ts";
+import { SearchButton } from "./search.tsx";
 
-/** The frame around the pages: navigation, network, theme and sign-out. */
+/** The frame around the pages: navigation, network, search and account. */
 export function Shell(): JSX.Element {
-  const { role, projectName, network, networks, scopes } = useSession();
+  const { role, network, networks, scopes } = useSession();
   const signOut = useSignOut();
   const routes = role === "operator" ? OPERATOR_ROUTES : PROJECT_ROUTES;
   const path = useRoute();
@@ -73,12 +74,8 @@ export function Shell(): JSX.Element {
           </span>
         )}
         <span class="top-end">
-          <span class="muted role">{role === "operator" ? "Operator" : projectName}</span>
           <SearchButton routes={routes} />
-          <ThemeChoice />
-          <button type="button" class="button" onClick={() => signOut("You are signed out.")}>
-            Sign out
-          </button>
+          <AccountMenu />
         </span>
       </header>
       <nav id="navigation" class={isMenuOpen ? "side side-open" : "side"} aria-label="Pages">
@@ -104,6 +101,7 @@ export function Shell(): JSX.Element {
         </div>
       </nav>
       <main id="content" tabIndex={-1}>
+        <SilenceBanner />
         <RoutedPage route={route} path={path} />
       </main>
     </div>

@@ -2,10 +2,10 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type FailureText, failureText } from "./api/failure-text.ts";
 import { type KeySession, openKeySession, roleOfKey } from "./api/session.ts";
-import { TextField } from "./ui/field.tsx";
-import { FailureNotice } from "./ui/loaded.tsx";
-import { PRODUCT } from "./ui/page-frame.tsx";
-import { ThemeChoice } from "./ui/theme-choice.tsx";
+import { TextField } from "./design/form/field.tsx";
+import { FailureNotice } from "./design/loaded.tsx";
+import { PRODUCT } from "./design/page-frame.tsx";
+import { ThemeChoice } from "./design/theme-choice.tsx";
 
 /** Asks for a key and opens a session with it. */
 export function SignIn({ message, onSession }: SignInProps): JSX.Element {

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rename, unlink } from "node:fs/
 import { dirname, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { bcs } from "@mysten/sui/bcs";
+import { Address, U64 } from "../protocol/chain/fast-bcs.ts";
 import { type Commit, decodeCommit, encodeCommit } from "./fullnode/objects/commit.ts";
 import type { CommitLog } from "./fullnode/objects/ledger.ts";
 import type { WriteLog } from "./network.ts";
@@ -32,9 +33,9 @@ const OBJECTS_PER_RECORD = 500;
 const Header = bcs.struct("Header", {
   format: bcs.u16(),
   seedDigest: bcs.byteVector(),
-  hotWalletAddress: bcs.Address,
+  hotWalletAddress: Address,
   operatorCount: bcs.u32(),
-  epochDurationMs: bcs.u64(),
+  epochDurationMs: U64,
 });
 
 /** Creates a history in memory, which ends with the process. */

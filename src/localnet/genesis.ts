@@ -1,8 +1,9 @@
 import { SystemInnerDynamicField, SystemModule } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { toBase58 } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { U64 } from "../protocol/chain/fast-bcs.ts";
+import { blake2b256 } from "../protocol/chain/sui-hash.ts";
 import {
   GENESIS_SHARED,
   GENESIS_VERSION,
@@ -21,13 +22,13 @@ import { ROOT_ID, ROOT_TYPE } from "./fullnode/objects/address-balance.ts";
 import type { Commit } from "./fullnode/objects/commit.ts";
 import { fieldParts, u64Name } from "./fullnode/objects/dynamic-fields.ts";
 import { type ChainObject, Coin, type Owner, sealObject } from "./fullnode/objects/object.ts";
-import { addressBytes, blake2b256, coinObjectType, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
+import { addressBytes, coinObjectType, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
 import { timestampProto } from "./fullnode/wire/transaction-proto.ts";
 
 /** Returns the first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
 export function genesisCommit(options: GenesisOptions): Commit {
   const { timestampMs } = options;
-  const time = bcs.u64().serialize(timestampMs).toBytes();
+  const time = U64.serialize(timestampMs).toBytes();
   const digest = toBase58(blake2b256(utf8ToBytes("ika-localnet/chain/"), options.seed, time));
   const objects = [
     ...coordinatorGenesis(options),

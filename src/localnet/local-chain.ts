@@ -4,11 +4,13 @@ import type { IkaConfig } from "@ika.xyz/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { blake2b256 } from "../protocol/chain/sui-hash.ts";
+import type { CallPrices } from "./call-prices.ts";
 import { type NetworkAddresses, type NetworkKeyOutputs, networkAddresses } from "./contracts/addresses.ts";
 import { FIRST_EPOCH } from "./contracts/coordinator/coordinator-genesis.ts";
 import { networkKeyIndex, networkKeySeed } from "./contracts/coordinator/network-keys.ts";
+import { moveCodecs, NUMBER_LISTS } from "./contracts/move-codecs.ts";
 import { networkFunctions } from "./contracts/network-functions.ts";
-import { NUMBER_LISTS, objectCodecs } from "./contracts/object-codecs.ts";
 import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
 import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
 import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
@@ -17,7 +19,7 @@ import type { FaultSettings } from "./faults/fault-settings.ts";
 import { createFaults, type Faults, faultyFunctions, faultyMethods, faultyMpc } from "./faults/faults.ts";
 import type { FunctionTable } from "./fullnode/execution/move-function.ts";
 import { createLaggingLedger, createLedger, type Ledger } from "./fullnode/objects/ledger.ts";
-import { blake2b256, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
+import { SUI_TYPE } from "./fullnode/objects/sui-types.ts";
 import { executionService } from "./fullnode/services/execution-service.ts";
 import { ledgerLists } from "./fullnode/services/ledger-lists.ts";
 import { ledgerService } from "./fullnode/services/ledger-service.ts";
@@ -25,8 +27,9 @@ import { movePackageService } from "./fullnode/services/move-package-service.ts"
 import { signatureService } from "./fullnode/services/signature-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
 import { subscriptionService } from "./fullnode/services/subscription-service.ts";
+import { createMoveJson } from "./fullnode/wire/move-json.ts";
 import { type AnswerCall, createCallAnswerer, type StreamingMethod } from "./fullnode/wire/node-methods.ts";
-import { createObjectProjection, objectJson } from "./fullnode/wire/object-proto.ts";
+import { createObjectProjection } from "./fullnode/wire/object-proto.ts";
 import type { JsonRoute } from "./fullnode/wire/server.ts";
 import { genesisCommit } from "./genesis.ts";
 import { ikaConfigOf } from "./ika-config.ts";
@@ -78,6 +81,8 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
         skippedMs += durationMs;
       },
     });
+    if (options.prices !== undefined && Object.keys(options.prices).length > 0)
+      await controls.setPrices(options.prices);
     const lagging = createLaggingLedger(ledger, history.commits, () => faults.settings.staleCommits);
     const mpcOf = (keyId: string) => keyring.at(networkKeyIndex(ledger.objects, seed, keyId));
     const network = startNetwork({ ledger, addresses, mpcOf, log });
@@ -86,9 +91,10 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     const functions: FunctionTable = Object.assign(faultyFunctions(networkFunctions(addresses), faults), {
       onMissing: missingFunctionLog(log),
     });
-    const project = createObjectProjection(objectJson(objectCodecs(addresses), NUMBER_LISTS));
+    const toJson = createMoveJson(moveCodecs(addresses), NUMBER_LISTS);
+    const project = createObjectProjection(toJson);
     const reads = (of: Ledger) => [
-      ...ledgerService(of, project, () => faults.settings.keptCheckpoints),
+      ...ledgerService(of, project, toJson, () => faults.settings.keptCheckpoints),
       ...stateService(of, coinInfos(addresses), project),
     ];
     const treasury = {
@@ -101,11 +107,11 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     const methods = faultyMethods(
       [
         ...reads(ledger),
-        ...executionService(ledger, functions, () => faults.happens(faults.settings.congestion)),
+        ...executionService(ledger, functions, toJson, () => faults.happens(faults.settings.congestion)),
         ...movePackageService(functions, ledger.objects),
         ...signatureService(),
       ],
-      [...reads(lagging), ...executionService(lagging, functions)],
+      [...reads(lagging), ...executionService(lagging, functions, toJson)],
       faults,
     );
     return {
@@ -122,8 +128,8 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
       controls,
       answerCall: createCallAnswerer(methods, log),
       streamingMethods: [
-        ...ledgerLists(ledger, () => faults.settings.keptCheckpoints),
-        ...subscriptionService(ledger, {
+        ...ledgerLists(ledger, toJson, () => faults.settings.keptCheckpoints),
+        ...subscriptionService(ledger, toJson, {
           isRefused: () => faults.settings.noSubscriptions,
           isCut: () => faults.happens(faults.settings.cutSubscription),
         }),
@@ -183,6 +189,8 @@ export interface LocalChainOptions {
   readonly cacheDirectory?: string;
   /** True for network keys with a DKG output of version 1 and a reconfiguration output, as on the live networks. */
   readonly hasVersion1Dkg?: boolean;
+  /** The prices of Ika's calls, from this start on. Default: those that the chain has, which a new chain has of Ika. */
+  readonly prices?: CallPrices | undefined;
   /** The number of the Treasury's OperatorCaps; default 4. */
   readonly operatorCount?: number;
   /** The length of a Sui epoch; default 24 hours. */

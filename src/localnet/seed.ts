@@ -1,5 +1,5 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { blake2b256 } from "./fullnode/objects/sui-types.ts";
+import { blake2b256 } from "../protocol/chain/sui-hash.ts";
 
 /**
  * The default seed of local networks: 32 public bytes. All keys of such a network are derived from it, including the

@@ -11,14 +11,20 @@ import { curveGroup, type GroupPoint } from "./signatures/curve-group.ts";
  */
 export function checkDkgMessage(curve: CurveName, parts: DkgParts): void {
   // The cheapest check comes first: points are decoded only if all lengths are right.
-  for (const [part, { ofSecp, ofOthers }] of LENGTHS) {
-    const length = curveGroup(curve).isSecp ? ofSecp : ofOthers;
-    const found = parts[part].length;
-    if (found !== length) throw new DkgFormError(part, `has ${found} bytes; ${curve} requires ${length}`);
-  }
+  checkLengths(curve, parts, LENGTHS);
   const publicShare = inPart("userDkgMessage", () => readDkgMessage(curve, parts.userDkgMessage));
   inPart("encryptedUserShareAndProof", () => readShareAndProof(curve, parts.encryptedUserShareAndProof));
   inPart("userPublicOutput", () => checkPublicOutput(curve, parts.userPublicOutput, publicShare));
+}
+
+/**
+ * Runs the same checks of a user's message for the verification of an imported key. Throws {@link DkgFormError}.
+ */
+export function checkImportMessage(curve: CurveName, parts: DkgParts): void {
+  checkLengths(curve, parts, IMPORT_LENGTHS);
+  const shares = inPart("userDkgMessage", () => readImportMessage(curve, parts.userDkgMessage));
+  inPart("encryptedUserShareAndProof", () => readShareAndProof(curve, parts.encryptedUserShareAndProof));
+  inPart("userPublicOutput", () => checkImportOutput(curve, parts.userPublicOutput, shares));
 }
 
 /** The three parts of a user's DKG message, named as in the contract. */
@@ -39,10 +45,28 @@ export class DkgFormError extends Error {
   }
 }
 
+type PartLengths = readonly (readonly [
+  keyof DkgParts,
+  { readonly ofSecp: number; readonly ofOthers: number },
+])[];
+
+function checkLengths(curve: CurveName, parts: DkgParts, lengths: PartLengths): void {
+  for (const [part, { ofSecp, ofOthers }] of lengths) {
+    const length = curveGroup(curve).isSecp ? ofSecp : ofOthers;
+    const found = parts[part].length;
+    if (found !== length) throw new DkgFormError(part, `has ${found} bytes; ${curve} requires ${length}`);
+  }
+}
+
 const LENGTHS = [
   ["userDkgMessage", { ofSecp: 1381, ofOthers: 1331 }],
   ["encryptedUserShareAndProof", { ofSecp: 1296, ofOthers: 1293 }],
   ["userPublicOutput", { ofSecp: 238, ofOthers: 232 }],
+] as const;
+const IMPORT_LENGTHS = [
+  ["userDkgMessage", { ofSecp: 1431, ofOthers: 1421 }],
+  ["encryptedUserShareAndProof", { ofSecp: 1296, ofOthers: 1293 }],
+  ["userPublicOutput", { ofSecp: 105, ofOthers: 99 }],
 ] as const;
 /** The repetitions in the Fischlin proof of the share's discrete logarithm. */
 const REPETITIONS = 16;
@@ -66,8 +90,13 @@ function readDkgMessage(curve: CurveName, bytes: Uint8Array): GroupPoint {
  * Reads 00 | vec(ciphertext of the masks | their point | z | rho | ciphertext of the share); a ciphertext is two forms.
  */
 function readShareAndProof(curve: CurveName, bytes: Uint8Array): void {
-  const { readScalar } = curveGroup(curve);
   const body = openBody(bytes, 0);
+  readEncryptedShare(curve, body);
+  body.end();
+}
+
+function readEncryptedShare(curve: CurveName, body: ByteReader): void {
+  const { readScalar } = curveGroup(curve);
   for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
   skipPoint(curve, body);
   readScalar(body);
@@ -75,7 +104,39 @@ function readShareAndProof(curve: CurveName, bytes: Uint8Array): void {
     throw new MalformedBytesError(`the response for the randomness exceeds ${RANDOMNESS_BITS} bits`);
   }
   for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
+}
+
+/** The public shares X_A and X_B of an imported key. */
+interface ImportShares {
+  readonly user: GroupPoint;
+  readonly network: GroupPoint;
+}
+
+/** Reads 00 | vec(mask | response | encrypted X_B's share with its proof | X_A | X_B). */
+function readImportMessage(curve: CurveName, bytes: Uint8Array): ImportShares {
+  const { readPoint, readScalar, zero } = curveGroup(curve);
+  const body = openBody(bytes, 0);
+  skipPoint(curve, body);
+  readScalar(body);
+  readEncryptedShare(curve, body);
+  const shares = { user: readPoint(body), network: readPoint(body) };
   body.end();
+  if (shares.user.equals(zero) || shares.network.equals(zero))
+    throw new MalformedBytesError("a public share is zero");
+  return shares;
+}
+
+/** Checks 01 | vec(00 | X_A | X | X_B), where X = X_A + X_B is a key. */
+function checkImportOutput(curve: CurveName, bytes: Uint8Array, shares: ImportShares): void {
+  const { readPoint, zero } = curveGroup(curve);
+  const body = openBody(bytes, 1);
+  if (body.uint8() !== 0) throw new MalformedBytesError("unknown kind of body");
+  const [userShare, publicKey, networkShare] = [readPoint(body), readPoint(body), readPoint(body)];
+  body.end();
+  if (!userShare.equals(shares.user) || !networkShare.equals(shares.network))
+    throw new MalformedBytesError("the public shares are not those of the message");
+  if (publicKey.equals(zero) || !userShare.add(networkShare).equals(publicKey))
+    throw new MalformedBytesError("the public shares do not add up to the public key");
 }
 
 /** Checks 01 | vec(01 | X_A | X | X_B | mu_0 | mu_1 | mu_G | commitment), where X = X_A + X_B. */

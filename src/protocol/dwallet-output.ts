@@ -9,7 +9,7 @@ import {
 } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./signatures/curve-group.ts";
 
-/** The network's public output of a DKG: `DWallet.state.public_output`. */
+/** The network's public output of a DKG or of an imported key: `DWallet.state.public_output`. */
 export interface DWalletOutput {
   readonly curve: CurveName;
   /** The dWallet's public key, compressed: 33 bytes for the secp curves, else 32. */
@@ -20,6 +20,12 @@ export interface DWalletOutput {
   readonly userPublicShare: GroupPoint;
   /** X_B, the public half of the network's share. */
   readonly networkPublicShare: GroupPoint;
+  /** How the network's share follows from the network key. Undefined for an imported key, whose owner has chosen it. */
+  readonly derivation: ShareDerivation | undefined;
+}
+
+/** How the network's share of a DKG follows from the network key. */
+export interface ShareDerivation {
   /** mu_0, mu_1 and mu_G, which randomise the network's share. */
   readonly randomizers: readonly [bigint, bigint, bigint];
   /** The commitment to the network key's parts, 32 bytes. */
@@ -28,7 +34,8 @@ export interface DWalletOutput {
 
 /**
  * Reads version 2 of the output: 01 | vec(public key) | vec(01 | X_B | X | ct_B | X_A | mu_0 mu_1 mu_G | commitment),
- * 788 bytes on the secp curves and 781 on the others. Throws MalformedBytesError, also if X is not X_A + X_B.
+ * 788 bytes on the secp curves and 781 on the others. That of an imported key is
+ * 01 | vec(public key) | vec(00 | X_B | X | ct_B | X_A). Throws MalformedBytesError, also if X is not X_A + X_B.
  */
 export function parseDWalletOutput(curve: CurveName, output: Uint8Array): DWalletOutput {
   const { readPoint, decodePoint } = curveGroup(curve);
@@ -38,13 +45,14 @@ export function parseDWalletOutput(curve: CurveName, output: Uint8Array): DWalle
   const publicKey = outer.vector().slice();
   const body = byteReader(outer.vector(), "dWallet output");
   outer.end();
-  if (body.uint8() !== 1) throw new MalformedBytesError("dWallet output: unknown kind of body");
+  const kind = body.uint8();
+  if (kind !== DERIVED && kind !== TARGETED)
+    throw new MalformedBytesError("dWallet output: unknown kind of body");
   const networkPublicShare = readPoint(body);
   const publicKeyPoint = readPoint(body);
   for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
   const userPublicShare = readPoint(body);
-  const randomizers = [readNumber(), readNumber(), readNumber()] as const;
-  const commitment = body.vector(32).slice();
+  const derivation = kind === DERIVED ? readDerivation() : undefined;
   body.end();
   if (!decodePoint(publicKey).equals(publicKeyPoint)) {
     throw new MalformedBytesError("dWallet output: the public key differs from the output's");
@@ -52,12 +60,22 @@ export function parseDWalletOutput(curve: CurveName, output: Uint8Array): DWalle
   if (!userPublicShare.add(networkPublicShare).equals(publicKeyPoint)) {
     throw new MalformedBytesError("dWallet output: the public shares do not add up to the public key");
   }
-  return { curve, publicKey, publicKeyPoint, userPublicShare, networkPublicShare, randomizers, commitment };
+  return { curve, publicKey, publicKeyPoint, userPublicShare, networkPublicShare, derivation };
+
+  function readDerivation(): ShareDerivation {
+    const randomizers = [readNumber(), readNumber(), readNumber()] as const;
+    return { randomizers, commitment: body.vector(32).slice() };
+  }
 
   function readNumber(): bigint {
     return bigIntFromLittleEndian(body.vector(32));
   }
 }
+
+/** The kind of an output whose network share follows from the network key. */
+const DERIVED = 1;
+/** The kind of an output whose network share is encrypted by itself: that of an imported key. */
+const TARGETED = 0;
 
 /** Reads the dWallet's public key from its public output: 33 bytes compressed for the secp curves, else 32. */
 export function publicKeyFromDWalletOutput(curve: CurveName, output: Uint8Array): Uint8Array {
@@ -66,7 +84,8 @@ export function publicKeyFromDWalletOutput(curve: CurveName, output: Uint8Array)
 
 /**
  * Rebuilds the public output of the user's half of the DKG from the network's output:
- * 01 | vec(01 | X_A | X | X_B | mu_0 mu_1 mu_G | commitment), 238 or 232 bytes. Throws MalformedBytesError.
+ * 01 | vec(01 | X_A | X | X_B | mu_0 mu_1 mu_G | commitment), 238 or 232 bytes, or of an imported key
+ * 01 | vec(00 | X_A | X | X_B), 105 or 99 bytes. Throws MalformedBytesError.
  */
 export function userPublicOutputFromDWalletOutput(curve: CurveName, output: Uint8Array): Uint8Array {
   parseDWalletOutput(curve, output);
@@ -74,13 +93,13 @@ export function userPublicOutputFromDWalletOutput(curve: CurveName, output: Uint
   outer.vector();
   const body = byteReader(outer.vector(), "dWallet output");
   const pointBytes = curveGroup(curve).isSecp ? 34 : 32;
-  body.uint8();
+  const kind = body.uint8();
   const networkShare = body.take(pointBytes);
   const publicKey = body.take(pointBytes);
   for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
   const userShare = body.take(pointBytes);
   const rest = body.take(body.remaining);
-  const userBody = concatBytes(Uint8Array.of(1), userShare, publicKey, networkShare, rest);
+  const userBody = concatBytes(Uint8Array.of(kind), userShare, publicKey, networkShare, rest);
   return concatBytes(Uint8Array.of(1), encodeVector(userBody));
 }
 
@@ -91,7 +110,8 @@ export function publicKeyFromUserOutput(curve: CurveName, userPublicOutput: Uint
   if (outer.uint8() !== 1) throw new MalformedBytesError("user public output: only version 2 is known");
   const body = byteReader(outer.vector(), "user public output");
   outer.end();
-  if (body.uint8() !== 1) throw new MalformedBytesError("user public output: unknown kind of body");
+  if (![DERIVED, TARGETED].includes(body.uint8()))
+    throw new MalformedBytesError("user public output: unknown kind of body");
   readPoint(body);
   return readPoint(body).toBytes();
 }

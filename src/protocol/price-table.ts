@@ -10,6 +10,12 @@ export interface PriceTable {
   readonly messageKibMicroUsd: bigint;
   /** The price of one dWallet's DKG. */
   readonly dkgMicroUsd: bigint;
+  /** The price of a dWallet's share for another user. */
+  readonly shareMicroUsd: bigint;
+  /** The price of one imported key's verification. */
+  readonly importMicroUsd: bigint;
+  /** What a held half costs beside its signature. */
+  readonly holdMicroUsd: bigint;
 }
 
 /** The message length that the price of a signature includes. */

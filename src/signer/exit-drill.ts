@@ -43,7 +43,10 @@ export function createExitDrill(options: ExitDrillOptions): BackgroundLoop {
   const unshownMs = (name: string) => clock.now() - (last.get(name)?.shownMs ?? startedMs);
 
   return createBackgroundLoop({
-    ...{ name: "exit drill", intervalMs: paceMs, clock, log },
+    name: "exit drill",
+    intervalMs: paceMs,
+    clock,
+    log,
     async pass(signal) {
       // The key that has been due for the longest, so that none waits forever if there are more than the pace allows.
       const [due] = activeKeys().toSorted((a, b) => nextMs(a.name) - nextMs(b.name));

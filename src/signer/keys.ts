@@ -2,9 +2,9 @@ import { type Curve, type TssClient, TssError } from "../client/sdk/index.ts";
 import type { Log } from "../service/platform/telemetry/logger.ts";
 import { type Caller, EVERYONE } from "./access/caller.ts";
 import { createFairPlaces } from "./access/fair-places.ts";
-import { randomSeeds, type SeedSource } from "./seed-source.ts";
 import { SignerError, wrongField } from "./signer-error.ts";
 import type { ActiveDWallet, KeyProgress, KeyStore, StoredKey } from "./store/key-store.ts";
+import { randomSeeds, type SeedSource } from "./store/seed-source.ts";
 
 /** A key that can sign. */
 export interface ActiveKey extends StoredKey {
@@ -65,8 +65,9 @@ export function createKeys({
       const { name, curve } = request;
       const stored = store.find(name);
       const others = otherNames(name);
-      caller.checkCreate(name, curve, others);
       const known = running.get(name) ?? stored;
+      // A key that is begun may finish, also if the caller has too many keys by now.
+      caller.checkCreate(name, curve, known === undefined ? others : []);
       if (known !== undefined) checkSame(request, known);
       if (stored?.progress.kind === "active") return stored;
       const begun = running.get(name);

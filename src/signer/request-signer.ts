@@ -12,7 +12,7 @@ import type { Log } from "../service/platform/telemetry/logger.ts";
 import type { Redact } from "../service/platform/telemetry/redact.ts";
 import type { Caller } from "./access/caller.ts";
 import type { ActiveKey } from "./keys.ts";
-import type { PayloadSigner } from "./payload.ts";
+import type { PayloadSigner } from "./payloads/payload.ts";
 import { fromTssError, SignerError } from "./signer-error.ts";
 
 /**

@@ -10,7 +10,7 @@ import type { Redact } from "../service/platform/telemetry/redact.ts";
 import { EVERYONE } from "./access/caller.ts";
 import { createFairPlaces } from "./access/fair-places.ts";
 import type { Keys } from "./keys.ts";
-import { readPayload } from "./payload.ts";
+import { readPayload } from "./payloads/payload.ts";
 import {
   CONCURRENCY,
   createRequestSigner,

@@ -11,21 +11,22 @@ import { observeCalls } from "../service/platform/telemetry/observe-calls.ts";
 import { createRedact, type Redact } from "../service/platform/telemetry/redact.ts";
 import type { Secret } from "../service/platform/telemetry/secret.ts";
 import { openApiRoute } from "../service/web/web-routes.ts";
-import type { TlsOptions } from "../transport/connections/split-connections.ts";
+import type { HandshakeObserver, TlsOptions } from "../transport/connections/split-connections.ts";
 import { certificateKey } from "../transport/http/node-http.ts";
 import type { PlainRoute } from "../transport/http/plain-routes.ts";
 import { type ServerOptions, startServer } from "../transport/start-server.ts";
 import type { ArrivingCall, Callers } from "./access/callers.ts";
+import { createSlidingBound } from "./access/sliding-bound.ts";
 import type { EthereumCalls } from "./ethereum/ethereum-calls.ts";
 import { openEthereumNode } from "./ethereum/ethereum-node.ts";
 import { serveEthereumSocket } from "./ethereum/serve-socket.ts";
 import { startExitDrill } from "./exit-drill.ts";
 import { createKeys, type Keys } from "./keys.ts";
 import { mapSignerErrors } from "./map-errors.ts";
-import type { SeedSource } from "./seed-source.ts";
 import { callerKey, signerService } from "./serve-calls.ts";
 import { createSigning, type Signing } from "./signing.ts";
 import type { KeyStore } from "./store/key-store.ts";
+import type { SeedSource } from "./store/seed-source.ts";
 
 /**
  * Starts a signer on its Unix socket, its port, or both. It closes the store when the lifecycle stops. Returns the
@@ -97,7 +98,7 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
       ...common,
       host: port.host,
       port: port.port,
-      ...(port.tls && { tls: port.tls }),
+      ...(port.tls && { tls: port.tls, onHandshakeFailed: handshakeObserver(log, metrics) }),
       ...checksOf(callers, false),
       routes: routesOf(metrics, true),
     };
@@ -116,6 +117,19 @@ export async function startSigner(options: SignerOptions): Promise<readonly stri
   }
   return addresses;
 }
+
+/** Counts failed handshakes, and logs so many that a peer who only connects cannot fill the disk. */
+function handshakeObserver(log: Log, metrics: Metrics): HandshakeObserver {
+  const total = metrics.counter("signer_failed_handshakes_total", "TLS handshakes that failed.");
+  const lines = createSlidingBound(60_000, () => performance.now());
+  return (address, code) => {
+    total.inc();
+    if (lines.take(HANDSHAKE_LINES_PER_MINUTE) === undefined)
+      log.warn({ audit: "refused", address, outcome: code }, "a TLS handshake failed");
+  };
+}
+
+const HANDSHAKE_LINES_PER_MINUTE = 30;
 
 /** Options of {@link startSigner}. */
 export interface SignerOptions {

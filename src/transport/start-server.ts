@@ -14,7 +14,7 @@ import { TransportError } from "./calls/transport-error.ts";
 import { createConnectHandler } from "./connect-handler.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
 import { cutConnections, type DrainOptions, drainConnections } from "./connections/drain.ts";
-import type { TlsOptions } from "./connections/split-connections.ts";
+import type { HandshakeObserver, TlsOptions } from "./connections/split-connections.ts";
 import { listenOnSocket } from "./connections/unix-socket.ts";
 import { createGrpcTaker } from "./grpc/serve-grpc.ts";
 import { createRequestHandler } from "./handle-request.ts";
@@ -49,13 +49,14 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     () => isDraining,
   );
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const { tls, isTrustedPeer, onConnectionRefused: onRefused, socketPath } = options;
+  const { tls, isTrustedPeer, onConnectionRefused: onRefused, onHandshakeFailed, socketPath } = options;
   const isLocal = socketPath !== undefined;
   const connections = createConnections(handle, takeStream, {
     limits,
     tls,
     isTrustedPeer,
     onRefused,
+    onHandshakeFailed,
     isLocal,
   });
   const abortCalls = () => {
@@ -130,6 +131,8 @@ export interface ServerOptions extends OwnServiceOptions, RequestChecks {
   readonly isTrustedPeer?: (address: string) => boolean;
   /** Called when an address reaches the connection limit, and again only after its connections have all closed. */
   readonly onConnectionRefused?: (address: string) => void;
+  /** Called for each TLS handshake that fails. Anyone who can connect can cause it, as often as connections allow. */
+  readonly onHandshakeFailed?: HandshakeObserver;
   /** Default: no browser may call from another origin. */
   readonly cors?: CorsOptions;
   readonly routes?: readonly PlainRoute[];

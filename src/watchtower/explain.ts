@@ -75,8 +75,12 @@ function fits({ what, dwalletId }: Expected, sighting: Sighting): boolean {
 const isOwnersExit = ({ kind, facts }: Sighting): boolean => kind === "left" && facts["by"] === "owner";
 
 function alertOf({ id, kind, dwalletId, facts }: Sighting, nowMs: number): Alert {
-  return { id, kind: `watchtower.${kind}`, subject: dwalletId, data: facts, atMs: nowMs };
+  return { id, kind: `watchtower.${kind}`, subject: subjectOf(dwalletId, facts), data: facts, atMs: nowMs };
 }
+
+/** The dWallet, or the Treasury of an event about all of its dWallets. */
+const subjectOf = (dwalletId: string, facts: Sighting["facts"]): string =>
+  dwalletId === "" ? (facts["treasury_id"] ?? "") : dwalletId;
 
 /** Returns the alert for an event that a fullnode has not shown. */
 export function disagreement(
@@ -87,7 +91,7 @@ export function disagreement(
   return {
     id: uuidOf(`disagreement/${id}`),
     kind: "watchtower.disagreement",
-    subject: dwalletId,
+    subject: subjectOf(dwalletId, facts),
     data: { ...facts, event: kind, missing_at: without.join(" ") },
     atMs: nowMs,
   };

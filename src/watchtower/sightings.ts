@@ -3,12 +3,14 @@ import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
+import { Address, U64 } from "../protocol/chain/fast-bcs.ts";
 
-/** Something on the chain about one dWallet. */
+/** Something on the chain about one dWallet, or about all of the Treasury. */
 export interface Sighting {
   /** The same for every fullnode and every read of the event. */
   readonly id: string;
   readonly kind: SightingKind;
+  /** Empty if it concerns every dWallet of the Treasury. */
   readonly dwalletId: string;
   /** SHA-256 of the signed message, in hex; empty unless it is a signature. */
   readonly messageSha256: string;
@@ -17,7 +19,14 @@ export interface Sighting {
 }
 
 /** The kinds of sightings, and of what the watchtower tells about them. */
-export const SIGHTING_KINDS = ["sign", "future_sign", "presign", "release_announced", "left"] as const;
+export const SIGHTING_KINDS = [
+  "sign",
+  "future_sign",
+  "presign",
+  "release_announced",
+  "successor_announced",
+  "left",
+] as const;
 
 /** One of {@link SIGHTING_KINDS}. */
 export type SightingKind = (typeof SIGHTING_KINDS)[number];
@@ -42,7 +51,7 @@ export function watchedTypes({ ika, treasury }: WatchedPackages): string[] {
   ];
 }
 
-/** Returns what an event says about a dWallet; undefined for an event about none. Throws if it is malformed. */
+/** Returns what an event says about a dWallet, or about all of them; undefined for another event. Throws if it is malformed. */
 export function sightingOf(event: GrpcTypes.Event): Sighting | undefined {
   const { eventType = "", contents, transactionDigest = "", eventIndex = 0, checkpoint = 0n } = event;
   const name = /::([A-Za-z]+)>?$/.exec(eventType)?.[1] ?? "";
@@ -55,9 +64,11 @@ export function sightingOf(event: GrpcTypes.Event): Sighting | undefined {
   return {
     // A fullnode that lies about the contents makes another sighting.
     id: uuidOf(`${transactionDigest}/${eventIndex}/${eventType}/${sha256(bytes)}`),
-    ...{ kind, dwalletId, messageSha256 },
+    kind,
+    dwalletId,
+    messageSha256,
     facts: {
-      dwallet_id: dwalletId,
+      ...(dwalletId !== "" && { dwallet_id: dwalletId }),
       tx_digest: transactionDigest,
       checkpoint: String(checkpoint),
       ...(messageSha256 !== "" && { message_sha256: messageSha256 }),
@@ -82,30 +93,37 @@ type DataOf<Name extends "SignRequestEvent" | "FutureSignRequestEvent" | "Presig
 
 /** `custody::ReleaseAnnounced` of `move/treasury`. */
 const ReleaseAnnounced = bcs.struct("ReleaseAnnounced", {
-  treasury_id: bcs.Address,
-  dwallet_id: bcs.Address,
-  owner: bcs.Address,
-  recipient: bcs.Address,
-  from_epoch: bcs.u64(),
+  treasury_id: Address,
+  dwallet_id: Address,
+  owner: Address,
+  recipient: Address,
+  from_epoch: U64,
+});
+
+/** `custody::SuccessorAnnounced` of `move/treasury`. */
+const SuccessorAnnounced = bcs.struct("SuccessorAnnounced", {
+  treasury_id: Address,
+  successor: Address,
+  from_epoch: U64,
 });
 
 /** `custody::DWalletLeft` and `custody::DWalletReleased`. */
 const DWalletLeft = bcs.struct("DWalletLeft", {
-  treasury_id: bcs.Address,
-  dwallet_id: bcs.Address,
-  dwallet_cap_id: bcs.Address,
-  owner: bcs.Address,
-  recipient: bcs.Address,
+  treasury_id: Address,
+  dwallet_id: Address,
+  dwallet_cap_id: Address,
+  owner: Address,
+  recipient: Address,
 });
 
 /** `custody::DWalletMoved`. */
 const DWalletMoved = bcs.struct("DWalletMoved", {
-  treasury_id: bcs.Address,
-  dwallet_id: bcs.Address,
-  dwallet_cap_id: bcs.Address,
+  treasury_id: Address,
+  dwallet_id: Address,
+  dwallet_cap_id: Address,
   curve: bcs.u32(),
-  owner: bcs.Address,
-  successor: bcs.Address,
+  owner: Address,
+  successor: Address,
 });
 
 const left =
@@ -135,6 +153,10 @@ const DECODERS: Readonly<Record<string, (bytes: Uint8Array) => Decoded | undefin
   ReleaseAnnounced(bytes) {
     const { dwallet_id: dwalletId, recipient, from_epoch } = ReleaseAnnounced.parse(bytes);
     return { kind: "release_announced", dwalletId, facts: { recipient, from_epoch } };
+  },
+  SuccessorAnnounced(bytes) {
+    const { treasury_id, successor, from_epoch } = SuccessorAnnounced.parse(bytes);
+    return { kind: "successor_announced", dwalletId: "", facts: { treasury_id, successor, from_epoch } };
   },
   DWalletLeft: left("owner"),
   DWalletReleased: left("administrator"),

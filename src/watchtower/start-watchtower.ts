@@ -38,7 +38,12 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
     throw new Error("the state or the first fullnode is of another chain");
   const types = watchedTypes(options.packages);
   const watch = createWatch({
-    ...{ fullnodes, types, state, graceMs, logs: options.logs, stateFile: options.stateFile },
+    fullnodes,
+    types,
+    state,
+    graceMs,
+    logs: options.logs,
+    stateFile: options.stateFile,
     keepsAlerts: options.teller !== undefined,
     isWatched: (id) => dwallets.has(id),
     onTold(alerts) {
@@ -56,7 +61,10 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
   const loops = [
     roundLoop({ watch, meters, health, log, clock, intervalMs, onRound: options.onRound }),
     createBackgroundLoop({
-      ...{ name: "dWallets", intervalMs: REFRESH_MS, clock, log },
+      name: "dWallets",
+      intervalMs: REFRESH_MS,
+      clock,
+      log,
       async pass() {
         await dwallets.refresh();
         return false;
@@ -76,7 +84,9 @@ export async function startWatchtower(options: WatchtowerOptions): Promise<strin
   if (options.port === undefined) return undefined;
   const { host, port } = options.port;
   const server = {
-    ...{ host, port, services: [] },
+    host,
+    port,
+    services: [],
     errors: createErrorMapping(({ level, cause }) => {
       if (level === "error") log.error({ cause }, "a call failed");
     }),
@@ -134,7 +144,10 @@ async function newState(fullnodes: readonly FullnodeEvents[], from: bigint | und
 function roundLoop(parts: RoundParts): BackgroundLoop {
   const { watch, meters, health, log, clock, intervalMs, onRound } = parts;
   return createBackgroundLoop({
-    ...{ name: "rounds", intervalMs, clock, log },
+    name: "rounds",
+    intervalMs,
+    clock,
+    log,
     async pass(stopping) {
       const signal = AbortSignal.any([stopping, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
       const result = await watch.round(signal);
@@ -168,7 +181,10 @@ function tellLoop(
 ): BackgroundLoop {
   let failedCount = 0;
   return createBackgroundLoop({
-    ...{ name: "alerts", intervalMs, clock, log },
+    name: "alerts",
+    intervalMs,
+    clock,
+    log,
     async pass() {
       const [alert] = watch.untold();
       if (alert === undefined) return false;

@@ -33,7 +33,9 @@ export function createWatch(options: WatchOptions): Watch {
     const part = end < from ? undefined : await readAll({ from, to: end, signal });
     const { found, to }: Part = part ?? { found: [], to: end };
     const read = await readLogs(state.logs);
-    const watched = found.filter(({ sighting }) => options.isWatched(sighting.dwalletId));
+    const watched = found.filter(
+      ({ sighting: { dwalletId } }) => dwalletId === "" || options.isWatched(dwalletId),
+    );
     const at = nowMs();
     const sightings = watched.map(({ sighting }) => sighting);
     const lies = watched
@@ -50,18 +52,19 @@ export function createWatch(options: WatchOptions): Watch {
       droppedCount = Math.max(untold.length - UNTOLD_MAX_COUNT, 0);
       return {
         ...now,
-        ...{ next: String(to < from ? from : to + 1n), logs: read.positions },
-        ...{ expected: decision.expected, pending: decision.pending, untold: untold.slice(droppedCount) },
+        next: String(to < from ? from : to + 1n),
+        logs: read.positions,
+        expected: decision.expected,
+        pending: decision.pending,
+        untold: untold.slice(droppedCount),
       };
     });
     return {
-      ...{
-        told,
-        droppedCount,
-        newest,
-        lag: newest - (to < from ? from - 1n : to),
-        seenCount: sightings.length,
-      },
+      told,
+      droppedCount,
+      newest,
+      lag: newest - (to < from ? from - 1n : to),
+      seenCount: sightings.length,
       disagreedCount: found.filter(({ without }) => without.length > 0).length,
       hasMore: (to >= from && to === end && to < latest) || read.hasMore,
     };
@@ -172,7 +175,7 @@ export interface RoundResult {
   readonly lag: bigint;
   /** The newest checkpoint of any fullnode. */
   readonly newest: bigint;
-  /** Sightings of watched dWallets. */
+  /** Sightings of watched dWallets, and of the whole Treasury. */
   readonly seenCount: number;
   /** Events that not every fullnode has shown, of any dWallet. */
   readonly disagreedCount: number;

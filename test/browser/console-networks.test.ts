@@ -193,10 +193,10 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
           if (path !== "") await page.getByLabel("Networks", { exact: true }).selectOption("all");
           await settled();
           expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(viewport.width);
-          const [network, theme] = await Promise.all(
-            [choice(), page.getByLabel("Theme")].map((each) => each.boundingBox()),
+          const [network, account] = await Promise.all(
+            [choice(), page.locator(".top-end")].map((each) => each.boundingBox()),
           );
-          expect(network!.x + network!.width, path).toBeLessThan(theme!.x);
+          expect(network!.x + network!.width, path).toBeLessThan(account!.x);
           await page.evaluate(axe.source);
           const { violations } = await page.evaluate<AxeResults>("axe.run()");
           expect(violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))).toEqual(

@@ -4,8 +4,8 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { createAdminClient } from "../../src/client/sdk/admin/index.ts";
+import { verifyWebhook } from "../../src/client/sdk/calls/verify-webhook.ts";
 import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
-import { verifyWebhook } from "../../src/client/sdk/verify-webhook.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { startReceiver } from "../support/service/receiver.ts";
@@ -142,6 +142,8 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await page.getByText("enabled", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     expect(await axeFaults(page)).toEqual([]);
+    const url = await page.getByRole("dialog").locator(".hint code").textContent();
+    await page.getByLabel("Type the endpoint’s URL to confirm").fill(url ?? "");
     await page.getByRole("dialog").getByRole("button", { name: "Delete the endpoint" }).click();
     await page.getByText("No endpoints yet").waitFor();
     await receiver.close();
@@ -157,6 +159,8 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const dialog = page.getByRole("dialog", { name: "Delete the user “gone/1”?" });
     await dialog.getByText("keeps payments, the ledger, the audit trail and the rows of dWallets").waitFor();
     expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByText("Type the user’s reference first.").waitFor();
+    await dialog.getByLabel("Type the user’s reference to confirm").fill("gone/1");
     await dialog.getByRole("button", { name: "Delete the user" }).click();
     await page.getByRole("heading", { level: 1, name: "No such user" }).waitFor();
     await expect(client.users.get({ reference: "gone/1" })).rejects.toMatchObject({
@@ -214,8 +218,8 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   it("revokes a session after a confirmation, and follows sessions that begin elsewhere", async () => {
     const session = { userReference: "dora", scopes: ["read"] as const, origins: ["https://app.example"] };
     const { token } = await client.sessions.create({ ...session, proofKeyThumbprint: "t".repeat(43) });
-    await signIn(page, service.access, "project");
     await page.clock.install();
+    await signIn(page, service.access, "project");
     await visit(page, { path: "users/dora" });
     const row = rowOf("https://app.example");
     await row.getByText("one device").waitFor();

@@ -7,6 +7,8 @@ import path from "node:path";
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html",
   ".js": "text/javascript",
+  ".css": "text/css",
+  ".woff2": "font/woff2",
 };
 
 /** Serves the files of a folder on its own port: another origin than the service's. */

@@ -199,7 +199,7 @@ describe("a half of the wasm", () => {
       dwallet: {
         publicKey: decodePoint(curve, output.publicKey, "public key"),
         userPublicShare: decodePoint(curve, output.userPublicShare.toBytes(), "public share"),
-        randomizers: output.randomizers,
+        randomizers: output.derivation!.randomizers,
       },
       presign: readPresign(curve, "ecdsa", presign),
     };

@@ -8,6 +8,7 @@ import { buffer, text } from "node:stream/consumers";
 import {
   Curve,
   Hash,
+  type IkaClient,
   publicKeyFromDWalletOutput,
   SignatureAlgorithm,
   UserShareEncryptionKeys,
@@ -15,14 +16,17 @@ import {
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deriveUserKeys } from "../../src/client/crypto/user-keys.ts";
 import {
   createClient,
+  createRecovery,
   ExitDrillOutcome,
   type OnboardResult,
   submitLeave,
   submitRefusal,
   type TssClient,
 } from "../../src/client/sdk/index.ts";
+import { type AddedRecovery, addRecovery, joinPieces } from "../../src/client/seed/pieces/index.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import type { BackgroundLoop } from "../../src/service/platform/lifecycle/background-loop.ts";
@@ -34,6 +38,7 @@ import { ownerOf } from "../support/database/exits.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { idsOf } from "../unit/client/sdk/chain-harness.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
@@ -45,6 +50,12 @@ let localnet: Localnet;
 let service: ServiceProcess;
 let client: TssClient;
 const made: OnboardResult[] = [];
+/** Of the second dWallet. */
+let recovery: AddedRecovery;
+/** Ika's client, after the first use. */
+let knownIka: IkaClient | undefined;
+/** The second dWallet's capability, after it has left. */
+let capOfSecond: string;
 let drill: BackgroundLoop | undefined;
 
 beforeAll(async () => {
@@ -54,6 +65,8 @@ beforeAll(async () => {
   const { treasuryId } = localnet.treasury;
   client = createClient({ baseUrl, apiKey, network: "localnet", fullnodeUrl: localnet.url, treasuryId });
   for (const seed of seeds) made.push(await client.onboard({ seed, curve: "ED25519" }));
+  const second = { seed: seeds[1]!, curve: "ED25519", dwalletId: made[1]!.dwallet.id } as const;
+  recovery = await addRecovery(client, { ...second, threshold: 2, count: 3 });
 }, 180_000);
 afterAll(async () => {
   await service?.stop();
@@ -61,9 +74,8 @@ afterAll(async () => {
   remove();
 });
 
-/** Returns a key of the user with SUI and IKA. */
-async function funded(): Promise<Ed25519Keypair> {
-  const keypair = Ed25519Keypair.generate();
+/** Returns a key of the user with SUI and IKA. Default: a new key. */
+async function funded(keypair = Ed25519Keypair.generate()): Promise<Ed25519Keypair> {
   const body = JSON.stringify({ FixedAmountRequest: { recipient: keypair.toSuiAddress() } });
   const headers = { "content-type": "application/json" };
   expect((await fetch(new URL("/v2/gas", localnet.url), { method: "POST", headers, body })).ok).toBe(true);
@@ -71,9 +83,11 @@ async function funded(): Promise<Ed25519Keypair> {
 }
 
 /** Signs with Ika's SDK, the user's capability, coins and seed, without any service. */
-async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: OnboardResult, capId: string) {
+async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: ToSignWith, capId: string) {
   const ikaCoinType = `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`;
-  const sdk = await connectSdk({ url: localnet.url, ikaConfig: localnet.ikaConfig, ikaCoinType }, owner);
+  const network = { url: localnet.url, ikaConfig: localnet.ikaConfig, ikaCoinType };
+  const sdk = await connectSdk(network, owner, knownIka);
+  knownIka = sdk.ika;
   const keys = await UserShareEncryptionKeys.fromRootSeedKey(seed, Curve.ED25519);
   const dWallet = await sdk.ika.getDWalletInParticularState(dwallet.dwallet.id, "Active", POLL);
   const presign = await sdk.readyPresign(Curve.ED25519, SignatureAlgorithm.EdDSA);
@@ -109,6 +123,8 @@ async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: Onb
     signature: Uint8Array.from(state.Completed.signature),
   });
 }
+
+type ToSignWith = Pick<OnboardResult, "dwallet" | "encryptedUserSecretKeyShareId">;
 
 /** A proxy of a fullnode that keeps every request body. */
 async function startRecorder(target: string) {
@@ -188,6 +204,15 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
       for (const place of [sent, stored, Buffer.from(logged)]) expect(place.includes(form)).toBe(false);
   });
 
+  it("and has pieces of a recovery, some of which sign through the service", async () => {
+    const { seed, dwalletId, curve } = await joinPieces(recovery.pieces.slice(1));
+    const piecesOfSeed = { seed, dwalletId, acceptUnverifiedShare: true };
+    const { signature } = await client.sign({ ...piecesOfSeed, message, ...ED25519 });
+    const publicKey = Buffer.from(made[1]!.publicKeyHex, "hex");
+    expect([curve, dwalletId]).toEqual(["ED25519", made[1]!.dwallet.id]);
+    expect(isValidSignature({ ...triple, publicKey, message, signature })).toBe(true);
+  });
+
   it("through the service signs with Ika alone, and a repeat of the exit returns the same result", async () => {
     const [seed, dwallet, owner] = [seeds[0]!, made[0]!, await funded()];
     const dwalletId = dwallet.dwallet.id;
@@ -213,7 +238,7 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
   });
 
   it("without the service signs the authorization, which any funded key submits", async () => {
-    const [seed, dwallet, owner] = [seeds[1]!, made[1]!, await funded()];
+    const [seed, dwallet, recipient] = [seeds[1]!, made[1]!, recovery.holderAddress];
     const args = { seed, dwalletId: dwallet.dwallet.id };
     const fullnode = localnet.url;
     // The service has stopped.
@@ -226,7 +251,7 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     expect(await submitRefusal({ authorization: refusal, fullnode, signer: await funded() })).toEqual(
       refused,
     );
-    const authorization = await client.signLeave({ ...args, recipient: owner.toSuiAddress() });
+    const authorization = await client.signLeave({ ...args, recipient });
     const stolen = { ...authorization, recipient: `0x${"e".repeat(64)}` };
     await expect(
       submitLeave({ authorization: stolen, fullnode, signer: await funded() }),
@@ -248,7 +273,37 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
         { client: new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url }) },
         left.dwalletCapId,
       ),
-    ).toBe(owner.toSuiAddress());
+    ).toBe(recipient);
+    capOfSecond = left.dwalletCapId;
+  });
+
+  it("to its recovery signs with two pieces and Ika alone", async () => {
+    const { pieces, holderAddress, encryptedUserSecretKeyShareId } = recovery;
+    const files = [0, 2].map((at) => path.join(folder, `piece-${at}`));
+    for (const [at, file] of files.entries()) writeFileSync(file, `${pieces[2 * at]}\n`, { mode: 0o600 });
+    const seedFile = path.join(folder, "recovery-seed");
+    const fullnodeUrl = localnet.url;
+    // The service has stopped.
+    const program = runTss(
+      [
+        ...["recover", "--network", "localnet", "--fullnode-url", fullnodeUrl, "--seed-out", seedFile],
+        ...files.flatMap((file) => ["--piece-file", file]),
+      ],
+      {},
+    );
+    const [out, error] = await Promise.all([text(program.stdout!), text(program.stderr!)]);
+    expect({ out, error }).toEqual({ out: expect.stringContaining("the chain confirms it"), error: "" });
+
+    const seed = new Uint8Array(Buffer.from(readFileSync(seedFile, "utf8").trim(), "hex"));
+    const { dwallet, userSecretKeyShareHex } = made[1]!;
+    const alone = createRecovery({ network: "localnet", fullnodeUrl, ika: idsOf(localnet) });
+    const source = { seed, dwalletId: dwallet.id, curve: dwallet.curve, acceptUnverifiedShare: true };
+    expect(await alone.recoverShare(source)).toMatchObject({ userSecretKeyShareHex });
+    const keys = deriveUserKeys(seed, dwallet.curve);
+    const holder = await funded(Ed25519Keypair.fromSecretKey(keys.signerSecretKey.reveal()));
+    expect(holder.toSuiAddress()).toBe(holderAddress);
+    const held = { dwallet, encryptedUserSecretKeyShareId };
+    expect(await signWithIka(holder, seed, held, capOfSecond)).toBe(true);
   });
 
   it("uses the command with an authorization or with only the seed", async () => {

@@ -7,7 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../interop/run-program.ts";
-import { programEnvironment, programMissing } from "../support/environment.ts";
+import { compiledProgram, programEnvironment, programMissing } from "../support/environment.ts";
 import { copyCheckout } from "../support/repository/copy-checkout.ts";
 import { installClient } from "../support/repository/install-client.ts";
 import { readSource } from "../support/repository/source-files.ts";
@@ -15,7 +15,7 @@ import { readSource } from "../support/repository/source-files.ts";
 const README = readSource("README.md").text;
 /** Commands that this test does not run, with the place where they run or the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  "npm ci && npm run demo": "test/flow/demo.test.ts; what npm ci does last is run here",
+  "npm ci && npm run demo": "test/flow/demo.test.ts; .ci/run begins with npm ci",
 };
 /** The first program's output: a line for the shell, and the signature. */
 const PRINTED = /^export DWALLET_ID=0x[0-9a-f]{64} SIGN_REQUEST_ID=[0-9a-f-]{36}\n[0-9a-f]{130}\n$/;
@@ -32,7 +32,8 @@ describe("the README", () => {
 
   beforeAll(async () => {
     copyCheckout(folder);
-    await succeeds("npm run prepare");
+    // What npm ci builds last, from the same sources.
+    cpSync(compiledProgram.folder()!, path.join(folder, "dist"), { recursive: true });
     ({ service, url } = await startService());
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 /** A user recovers their shares from the seed and the chain after the service is gone; real cryptography. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { GrpcTypes } from "@mysten/sui/grpc";
@@ -13,8 +13,10 @@ import {
   type TssClient,
 } from "../../src/client/sdk/index.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
 import { DWallet, EncryptedUserSecretKeyShare } from "../../src/protocol/chain/chain-structs.ts";
 import { startLyingFullnode } from "../component/cli/lying-fullnode.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 import { idsOf } from "../unit/client/sdk/chain-harness.ts";
@@ -130,6 +132,43 @@ describe("the command", { timeout: 120_000 }, () => {
     expect(existsSync(out)).toBe(false);
     await tssRecover(localnet.url, ...one, left.sessionDigestHex);
     expect(readFileSync(out, "utf8")).toBe(`${left.userSecretKeyShareHex}\n`);
+  });
+});
+
+describe("a fresh service whose database was deleted", { timeout: 180_000 }, () => {
+  it("signs again with the dWallet that its owner brings, and with no other's", async () => {
+    rmSync(path.join(folder, "pg"), { recursive: true });
+    service = await startService(folder, { LOCALNET_URL: localnet.url, PRESIGN_BUCKETS: "ED25519/EdDSA" });
+    const { baseUrl, apiKey } = service.access;
+    const { treasuryId } = localnet.treasury;
+    const fresh = createClient({
+      baseUrl,
+      apiKey,
+      network: "localnet",
+      fullnodeUrl: localnet.url,
+      treasuryId,
+    });
+    const dwalletId = idOf(kept);
+    const unknown = fresh.getDWallet({ dwalletId });
+    await expect(unknown).rejects.toMatchObject({ reason: "DWALLET_NOT_FOUND" });
+    const foreign = fresh.adoptDWallet({ seed: otherSeed, curve, dwalletId });
+    await expect(foreign).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+    const gone = fresh.adoptDWallet({ seed, curve, dwalletId: idOf(left) });
+    await expect(gone).rejects.toMatchObject({ reason: "CUSTODY_MISMATCH" });
+
+    const before = (await fresh.balance()).balanceMicroUsd;
+    const adopted = await fresh.adoptDWallet({ seed, curve, dwalletId });
+    const { publicKeyHex, addresses, encryptedUserSecretKeyShareId, sessionDigestHex } = kept;
+    const same = { publicKeyHex, addresses, encryptedUserSecretKeyShareId, sessionDigestHex };
+    expect(adopted).toEqual({ dwallet: { id: dwalletId, curve }, ...same });
+    expect((await fresh.balance()).balanceMicroUsd).toBe(before);
+
+    const message = new TextEncoder().encode("signed by a service that had forgotten the dWallet");
+    const algorithm = { signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
+    const { signature } = await fresh.sign({ seed, curve, dwalletId, ...algorithm, message });
+    const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
+    const publicKey = Buffer.from(publicKeyHex, "hex");
+    expect(isValidSignature({ ...triple, publicKey, message, signature })).toBe(true);
   });
 });
 

@@ -57,6 +57,7 @@ import { openKeyFile } from "../../src/signer/store/file-key-store.ts";
 import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { ownerOf } from "../support/database/exits.ts";
+import { atNight } from "../support/environment.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 import { type ServiceProxy, startServiceProxy } from "../support/signer/service-proxy.ts";
@@ -410,7 +411,7 @@ describe("an agent over the Model Context Protocol", () => {
 });
 
 describe("a signer that is killed", () => {
-  it.each(["registerEncryptionKey", "createDWallet", "acceptDWallet"])(
+  it.each(atNight(["registerEncryptionKey", "createDWallet", "acceptDWallet"], ["acceptDWallet"]))(
     "at %s of an onboarding keeps the seed, and makes the same key for one charge",
     async (method) => {
       const before = await charges();
@@ -426,7 +427,7 @@ describe("a signer that is killed", () => {
     },
   );
 
-  it.each(["reserveSign", "submitSign"])(
+  it.each(atNight(["reserveSign", "submitSign"], ["submitSign"]))(
     "at %s of a signature returns it for one charge when the call is repeated",
     async (method) => {
       const key = await create("killed-while-signing");

@@ -7,8 +7,8 @@ import { Signing, SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.t
 import { tryNetwork } from "../../src/cli/demo/try-network.ts";
 import type { Stage, TryReport } from "../../src/cli/demo/try-report.ts";
 import { createAdminClient, TssError } from "../../src/client/sdk/admin/index.ts";
+import { createDefaultTransport } from "../../src/client/sdk/calls/transport.ts";
 import { createReceiptClient } from "../../src/client/sdk/receipts/index.ts";
-import { createDefaultTransport } from "../../src/client/sdk/transport.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { runNetworkDoctor } from "../../src/service/operator/health/doctor/network/network-doctor.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
@@ -115,7 +115,9 @@ describe("a trial of a network", async () => {
     const { sealHash } = receipt.auditSeal!;
     expect(await verify(sealHash)).toMatchObject({
       exitCode: 0,
-      out: expect.stringMatching(/price +\$0\.01[\s\S]*The receipt is valid\.$/),
+      out: expect.stringMatching(
+        /price +\$0\.01[\s\S]*The receipt is valid\.\nThe seal covers the price and the ledger entry\.$/,
+      ),
     });
     expect(await verify(new Uint8Array(32))).toMatchObject({
       exitCode: 1,

@@ -1,8 +1,8 @@
 /** Runs every command of the operators' documents unchanged, against a service on PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isCommand } from "../../src/cli/command.ts";
-import { findCommand } from "../../src/cli/command-groups.ts";
-import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
+import { isCommand } from "../../src/cli/command-line/command.ts";
+import { findCommand } from "../../src/cli/command-line/command-groups.ts";
+import { parseCommandLine } from "../../src/cli/command-line/parse-command-line.ts";
 import { TREASURY_SUBCOMMANDS } from "../../src/cli/treasury/treasury-subcommands.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { testDatabase } from "../support/database/postgres.ts";
@@ -44,6 +44,7 @@ const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
 /** Commands that this test does not run, with the place where they run or the reason. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+  "tss recover": "it takes a seed or pieces: test/flow/recovery.test.ts and test/flow/exit.test.ts",
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss try": "real cryptography, which this localnet's network lacks: test/flow/try.test.ts",
   'tss receipt get "$SIGN_REQUEST_ID" --json > receipt.json': "it takes a signature: test/flow/try.test.ts",

@@ -62,6 +62,7 @@ console.log(JSON.stringify([coins_sent.length, id === localnet.networkEncryption
       ["--port", "70000", "--port takes a number up to 65535"],
       ["--faucet-coins", "51", "--faucet-coins takes a number up to 50"],
       ["--faucet-coins", "0", "a faucet gives 1 to 50 coins"],
+      ["--price", "sign=1", "--price takes <call>=<ika>,<sui>"],
       ["--speed", "9", "--speed"],
     ] as const) {
       const refused = promisify(execFile)(process.execPath, [command, option, value], { cwd: folder });

@@ -5,8 +5,8 @@ import { createClient as createServiceClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Webhooks } from "../../gen/proto/tss/v1/webhooks_pb.ts";
-import { withHeaders } from "../../src/client/sdk/transport.ts";
-import { verifyWebhook } from "../../src/client/sdk/verify-webhook.ts";
+import { withHeaders } from "../../src/client/sdk/calls/transport.ts";
+import { verifyWebhook } from "../../src/client/sdk/calls/verify-webhook.ts";
 import { type AppInProcess, startAppInProcess } from "../support/service/app-in-process.ts";
 import { type ReceivedRequest, startReceiver } from "../support/service/receiver.ts";
 

@@ -16,7 +16,7 @@ import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
-import { expireReservations } from "../../src/service/signing/expire-loop.ts";
+import { expireReservations } from "../../src/service/signing/loops/expire-loop.ts";
 import { endReservationOf } from "../../src/service/signing/lost-sign-requests.ts";
 import { type ReserveInput, reserve } from "../../src/service/signing/reserve.ts";
 import { failSignRequest } from "../../src/service/signing/sign-operation.ts";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
-import { createExitLoop } from "../../src/service/signing/exit-loop.ts";
+import { createExitLoop } from "../../src/service/signing/loops/exit-loop.ts";
 import { readSignRequest } from "../../src/service/signing/sign-request.ts";
 import { signSteps } from "../support/crypto/sign-steps.ts";
 import { openRaceDatabase } from "../support/database/database.ts";

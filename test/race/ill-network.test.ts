@@ -154,13 +154,13 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
       [
         ["slow", "answers late", { ...READ, declared: ["DEPOSIT_NOT_FOUND", ...UNREAD.declared] }],
         ["breaks", "closes every connection", UNREAD],
+        ["refuses", "answers 429", UNREAD],
+        ["disguises", "answers with what another chain holds, and does not name that chain", UNREAD],
       ],
       [],
     ),
     ["lies", "answers with bytes that mean nothing", UNREAD],
-    ["refuses", "answers 429", UNREAD],
     ["poses", "answers with what another chain holds", UNREAD],
-    ["disguises", "answers with what another chain holds, and does not name that chain", UNREAD],
   ])(
     "signs all that it is asked for while the other's fullnode %s, which then goes on",
     async (state, _, ends) => {

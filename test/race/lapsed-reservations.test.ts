@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
-import { createExpireLoop, expireReservations } from "../../src/service/signing/expire-loop.ts";
+import { createExpireLoop, expireReservations } from "../../src/service/signing/loops/expire-loop.ts";
 import { reserve } from "../../src/service/signing/reserve.ts";
 import type { SignRequestRow } from "../../src/service/signing/sign-request.ts";
 import { submit } from "../../src/service/signing/submit.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { printReconciliations } from "../../src/cli/commands/reconcile.ts";
+import { printReconciliations } from "../../src/cli/commands/operator/reconcile.ts";
 import { describeFailure } from "../../src/cli/failure.ts";
 import { reconcileOffline } from "../../src/service/app/reconcile-offline.ts";
 import { loadConfig } from "../../src/service/config/config.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { emptyTransactions } from "../../src/service/chain/submit/outbox.ts";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
-import { deleteLapsedReservations, emptyRequests } from "../../src/service/signing/retention-loop.ts";
+import { deleteLapsedReservations, emptyRequests } from "../../src/service/signing/loops/retention-loop.ts";
 import { signSteps } from "../support/crypto/sign-steps.ts";
 import { openRaceDatabase } from "../support/database/database.ts";
 import { endOperation } from "../support/database/retention-rows.ts";

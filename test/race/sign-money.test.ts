@@ -10,7 +10,7 @@ import { ServiceError } from "../../src/service/platform/errors/service-error.ts
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId, type Queryable } from "../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
-import { expireReservations } from "../../src/service/signing/expire-loop.ts";
+import { expireReservations } from "../../src/service/signing/loops/expire-loop.ts";
 import { type ReserveInput, reserve } from "../../src/service/signing/reserve.ts";
 import { failSignRequest } from "../../src/service/signing/sign-operation.ts";
 import { submit } from "../../src/service/signing/submit.ts";

@@ -1,11 +1,9 @@
 /** A ledger of an older version, whose users' usage the migrations add up, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
 import { migrate, readMigrations } from "../../src/service/platform/store/migrate.ts";
-import { signSteps } from "../support/crypto/sign-steps.ts";
 import { testDatabase } from "../support/database/postgres.ts";
-import { dwalletOf, projectWith, readyPresigns } from "../support/database/rows.ts";
+import { dwalletOf, objectId, projectWith, type TestDWalletRow } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { silentLog } from "../support/silent-log.ts";
 
@@ -54,20 +52,32 @@ describe.skipIf(database === undefined)("the migration of a ledger", () => {
     await migrate(db, silentLog, { migrations: migrations.slice(0, at + 1) });
   }
 
+  // In plain SQL, because the program's own statements need the tables of its version.
+  async function signRequestOf(projectId: string, { rowId, bucket }: TestDWalletRow): Promise<string> {
+    const [row] = await db.query<{ id: string }>(
+      `WITH presign AS (
+         INSERT INTO presign (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, presign, state)
+         VALUES (gen_random_uuid(), 'localnet', 0, 0, $3, $4, '\\x00', 'used') RETURNING id
+       ) INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm,
+                                   hash_scheme, message, user_sign_message, price_micro_usd, status, expires_at)
+         SELECT gen_random_uuid(), $1, $2, id, 'localnet', 0, 0, 1, '\\x00', '\\x00', 10, 'submitted', now()
+         FROM presign RETURNING id`,
+      [projectId, rowId, bucket.networkEncryptionKeyId, objectId()],
+    );
+    return row!.id;
+  }
+
   /** Books one entry of each kind for alice, one for no user, and some about no request or dWallet. */
   async function book(projectId: string, at: string): Promise<void> {
-    const steps = signSteps(db, createLocalSignals());
     for (const user of ["alice", null]) {
       const dwallet = await dwalletOf(db, projectId);
-      // In plain SQL, because the program's own statements need the tables of its version.
       if (user !== null)
         await db.query(
           "INSERT INTO project_user (project_id, reference) VALUES ($1, $2) ON CONFLICT DO NOTHING",
           [projectId, user],
         );
       await db.query("UPDATE dwallet SET user_reference = $2 WHERE id = $1", [dwallet.rowId, user]);
-      await readyPresigns(db, dwallet.bucket, 1);
-      const signRequestId = await steps.reserve(projectId, dwallet);
+      const signRequestId = await signRequestOf(projectId, dwallet);
       for (const [kind, amount] of Object.entries(AMOUNTS)) {
         const subject = kind.startsWith("dkg") ? dwallet.rowId : signRequestId;
         await insert({ kind, amount, key: `${kind}:${subject}` });

@@ -7,10 +7,11 @@ import { createLocalSignals } from "../../src/service/platform/coordination/loca
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
-import { expireReservations } from "../../src/service/signing/expire-loop.ts";
+import { expireReservations } from "../../src/service/signing/loops/expire-loop.ts";
 import { reserve } from "../../src/service/signing/reserve.ts";
 import { submit } from "../../src/service/signing/submit.ts";
-import { createSession, createSessionDeps, revokeUserSessions } from "../../src/service/users/sessions.ts";
+import { revokeUserSessions } from "../../src/service/users/end-sessions.ts";
+import { createSession, createSessionDeps } from "../../src/service/users/sessions.ts";
 import { createUser, deleteUser, freezeUser, unfreezeUser } from "../../src/service/users/users.ts";
 import { checkHalfInline } from "../support/crypto/inline-verifier.ts";
 import { openRaceDatabase } from "../support/database/database.ts";

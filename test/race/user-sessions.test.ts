@@ -2,10 +2,10 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/service/access/caller.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
+import { revokeUserSessions } from "../../src/service/users/end-sessions.ts";
 import {
   createSessionDeps,
   insertSession,
-  revokeUserSessions,
   SESSIONS_OF_USER_MAX_COUNT,
 } from "../../src/service/users/sessions.ts";
 import { openRaceDatabase } from "../support/database/database.ts";

@@ -1,11 +1,12 @@
 /** Kills a replica at some of its calls and replies, on a real PostgreSQL. */
 import { describe, expect, it } from "vitest";
 import { testDatabase } from "../support/database/postgres.ts";
+import { environment } from "../support/environment.ts";
 import { countPlaces, describeReport, killsAt, runSimulations, spreadPlaces } from "./run-seeds.ts";
 import type { SimulationReport } from "./simulate.ts";
 
 /** The number of kills in this test. `npm run sim -- --kills` covers all places. */
-const COUNT = 8;
+const COUNT = environment.isReference ? 8 : 4;
 
 const probe = await testDatabase();
 await probe?.drop();

@@ -144,6 +144,8 @@ export async function startReplica({
       usersMaxCount: 1_000,
       prices: flatPrices(PRICE),
       dkgPriceMicroUsd: DKG_PRICE,
+      importPriceMicroUsd: DKG_PRICE,
+      paysImports: async () => true,
       refundsPerDay: 1_000,
       reservationTtlMs: 40 * pace.intervalMs,
       openMaxCount: 20,

@@ -1,6 +1,13 @@
+import path from "node:path";
+
 /** The path of the `tss` that this run has compiled, for the processes of its suites. */
 export const compiledProgram = {
   read: (): string | undefined => process.env["TSS_TEST_PROGRAM"],
+  /** The folder of the whole compiled package. */
+  folder(): string | undefined {
+    const program = this.read();
+    return program === undefined ? undefined : path.resolve(path.dirname(program), "../..");
+  },
   write(program: string): void {
     process.env["TSS_TEST_PROGRAM"] = program;
   },

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { loadSignerConfig, readConfig } from "../../src/service/config/config.ts";
-import { SIGNER_VARIABLES } from "../../src/service/config/signer-variables.ts";
+import { SIGNER_VARIABLES } from "../../src/service/config/variables/signer-variables.ts";
 import { CONFIG_VARIABLES } from "../../src/service/config/variables.ts";
 import { readSource, sourcesBelow } from "../support/repository/source-files.ts";
 

@@ -1,5 +1,7 @@
 import { satisfies } from "semver";
 import { describe, expect, it } from "vitest";
+import { SIGNER_VARIABLES } from "../../src/service/config/variables/signer-variables.ts";
+import { CONFIG_VARIABLES } from "../../src/service/config/variables.ts";
 import { readSource, type SourceFile, sourcesBelow } from "../support/repository/source-files.ts";
 
 const documents = [
@@ -66,12 +68,12 @@ describe("the packages", () => {
     expect(unknown).toEqual([]);
   });
 
-  it("gives an example of every variable of the configuration, and of no other", async () => {
-    const { CONFIG_VARIABLES } = await import("../../src/service/config/variables.ts");
-    const named = [...readSource(".env.example").text.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(
-      ([, name]) => name,
-    );
-    expect(named).toEqual(CONFIG_VARIABLES.map(({ name }) => name));
+  it.each([
+    [".env.example", CONFIG_VARIABLES],
+    ["signer.env.example", SIGNER_VARIABLES],
+  ])("gives an example of every variable in %s, and of no other", (file, variables) => {
+    const named = [...readSource(file).text.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
+    expect(named).toEqual(variables.map(({ name }) => name));
   });
 });
 

@@ -13,6 +13,7 @@ import {
 const TABLES: Readonly<Record<string, string>> = {
   "Sign request": "sign_request",
   dWallet: "dwallet",
+  "Share for another user": "dwallet_share",
   Deposit: "deposit",
   Presign: "presign",
   "Chain operation": "chain_operation",
@@ -34,6 +35,11 @@ const UNNAMED: Readonly<Record<string, Readonly<Record<Transition, string>>>> = 
       "the caller of the statement names both states",
     "AwaitingNetworkDKGVerification --> AwaitingKeyHolderSignature": "the chain names the state",
     "AwaitingKeyHolderSignature --> Active": "the statement names the states that it leaves alone",
+  },
+  dwallet_share: {
+    "Submitting --> Failed": "the caller of the statement names both states",
+    "AwaitingNetworkVerification --> NetworkVerificationRejected":
+      "the caller of the statement names both states",
   },
   deposit: { "waiting --> credited": "the query that finds the deposits names the state before" },
   chain_operation: {
@@ -113,6 +119,8 @@ it.each([
   ["deposit", contractStates("billing", "Deposit", "State"), []],
   // The contract shows no dWallet whose DKG never reached the chain.
   ["dwallet", contractStates("onboarding", "DWallet", "State"), ["Failed"]],
+  // Nor a share that never reached it.
+  ["dwallet_share", contractStates("sharing", "Holder", "State"), ["Failed"]],
 ] as const)("the states of %s are those of the contract", (table, states, hidden) => {
   expect(states.length).toBeGreaterThan(1);
   expect([...(shown.get(table)?.states ?? [])].sort()).toEqual([...states, ...hidden].sort());

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
-import { describeAll } from "../../src/cli/help.ts";
+import { describeAll } from "../../src/cli/command-line/help.ts";
 
 /**
  * Bundles the command `tss` and the service's threads with the packages that they use into `program` of the compiled
@@ -54,7 +54,7 @@ const ENTRIES = [
   "service/app/localnet-worker",
   "service/onboarding/parameters-worker",
   "service/platform/store/pglite-worker",
-  "service/signing/verify-worker",
+  "service/signing/verify/verify-worker",
 ];
 
 /** Packages that read files of their own or are not installed everywhere. */

@@ -1,3 +1,4 @@
+import { appendFileSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { InlineConfig } from "vite";
 
@@ -10,6 +11,8 @@ export function consoleConfig(outDir: string): InlineConfig {
     base: "/console/",
     configFile: false,
     logLevel: "warn",
+    resolve: { alias: [{ find: /^virtual:runbook\.md/, replacement: path.join(ROOT, "docs/runbook.md") }] },
+    plugins: [{ name: "font-license", writeBundle: () => addFontLicense(path.join(outDir, LICENSES)) }],
     build: {
       outDir,
       emptyOutDir: true,
@@ -19,12 +22,37 @@ export function consoleConfig(outDir: string): InlineConfig {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       // The licences of the bundled packages must be kept with every copy.
-      license: { fileName: "licenses.md" },
+      license: { fileName: LICENSES },
       // Modules that most pages need are in one file; each page, and rarely needed modules, are in separate files.
       rolldownOptions: { output: { codeSplitting: { groups: [{ name: "common", test: COMMON }] } } },
     },
   };
 }
 
+const LICENSES = "licenses.md";
+const FONT = "@fontsource-variable/inter";
+
+/** The bundler knows the packages of scripts alone. */
+function addFontLicense(file: string): void {
+  const folder = path.join(ROOT, "node_modules", FONT);
+  const { version } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const text = readFileSync(path.join(folder, "LICENSE"), "utf8");
+  appendFileSync(file, `\n## ${FONT} - ${version} (OFL-1.1)\n\n${text}`);
+}
+
+/** Builds the page of the design system into a folder. It is no part of the console. */
+export function designConfig(outDir: string): InlineConfig {
+  const { build, ...config } = consoleConfig(outDir);
+  return {
+    ...config,
+    plugins: [],
+    root: path.join(ROOT, "src/console/design/gallery"),
+    base: "/",
+    build: { ...build, license: false, rolldownOptions: {} },
+  };
+}
+
 const COMMON =
-  /\/src\/console\/(?:api|format|ui)\/(?!qr-code|line-chart)|\/gen\/client\/|\/node_modules\/(?:preact|@bufbuild|@connectrpc)\//;
+  /\/src\/console\/(?:address|api|design|format)\/(?!value\/qr-code|chart)|\/gen\/client\/|\/node_modules\/(?:preact|@bufbuild|@connectrpc)\//;

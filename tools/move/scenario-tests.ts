@@ -1,5 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { addressOfBytes, blake2b256, u64Bytes } from "../../src/localnet/fullnode/objects/sui-types.ts";
+import { addressOfBytes, u64Bytes } from "../../src/localnet/fullnode/objects/sui-types.ts";
+import { blake2b256 } from "../../src/protocol/chain/sui-hash.ts";
 import { signConsent, userOf } from "./consents.ts";
 import {
   type Actor,
@@ -73,10 +74,39 @@ function lineOf(step: Step, dwalletsCount: number): string {
         keyCurve === "none" ? "world::nobody()" : `w.user(@${userOf(keyCurve).address}, ${keyCurve})`;
       return `let u = ${user}; ${sessionLine(step.sessions)} w.pay_dkg(${isOwn(cap)}, ${isOwn(networkKey)}, ${curve}, u, s);`;
     }
-    case "sign": {
-      const { cap, curve = 0, algorithm = 0, hash = 0 } = step;
-      return `let (d, p) = (${dwalletOf(step)}, ${presignOf(step)}); ${sessionLine(step.sessions)} w.pay_sign(${isOwn(cap)}, d, p, ${curve}, ${algorithm}, ${hash}, s);`;
+    case "import": {
+      const { cap, networkKey, curve = 0, userKey = "registered" } = step;
+      const user = userKey === "none" ? "world::nobody()" : `w.user(@${userOf(curve).address}, ${curve})`;
+      return `let u = ${user}; ${sessionLine(step.sessions)} w.pay_import(${isOwn(cap)}, ${isOwn(networkKey)}, ${curve}, u, s);`;
     }
+    case "dwallet presigns": {
+      const { cap, algorithm = 0, count = 1, sessions = "fresh" } = step;
+      const spoil = sessions === "fresh" ? "" : `s.pop_back(); s.push_back(${SESSIONS[sessions]}); `;
+      return `let d = ${dwalletOf(step)}; let mut s = w.fresh_sessions(${count}); ${spoil}w.pay_dwallet_presigns(${isOwn(cap)}, d, ${algorithm}, s);`;
+    }
+    case "sign":
+    case "sign with imported key": {
+      const { cap, curve = 0, algorithm = 0, hash = 0 } = step;
+      const name = step.do === "sign" ? "pay_sign" : "pay_imported_key_sign";
+      return `let (d, p) = (${dwalletOf(step)}, ${presignOf(step)}); ${sessionLine(step.sessions)} w.${name}(${isOwn(cap)}, d, p, ${curve}, ${algorithm}, ${hash}, s);`;
+    }
+    case "share": {
+      const { cap, curve = 0, hasKey = true, source = step.dwallet } = step;
+      const user = hasKey ? `w.user(@${userOf(0).address}, 0)` : "world::nobody()";
+      return `let (d, u) = (${dwalletOf(step)}, ${user}); ${sessionLine(step.sessions)} w.pay_share(${isOwn(cap)}, ${isOwn(source)}, d, ${curve}, u, s);`;
+    }
+    case "future sign": {
+      const { cap, curve = 0, algorithm = 0, hash = 0, epochs = 2 } = step;
+      return `let (d, p) = (${dwalletOf(step)}, ${presignOf(step)}); ${sessionLine(step.sessions)} w.pay_future_sign(${isOwn(cap)}, d, p, ${curve}, ${algorithm}, ${hash}, ${epochs}, s);`;
+    }
+    case "partial sign": {
+      const { cap, curve = 0, algorithm = 0, hash = 0, message = "same" } = step;
+      return `let (d, p) = (${dwalletOf(step)}, ${presignOf(step)}); ${sessionLine(step.sessions)} w.pay_partial_sign(${isOwn(cap)}, d, p, ${curve}, ${algorithm}, ${hash}, ${message === "same"}, s);`;
+    }
+    case "halves":
+      return `w.halves(${step.count});`;
+    case "complete half":
+      return "w.complete_half();";
     case "complete presign":
       return "w.complete_presign();";
     case "activate dwallet":
@@ -133,6 +163,8 @@ function lineOf(step: Step, dwalletsCount: number): string {
       return `let p = ${presignOf(step)}; w.move_presigns(${adminOf(step)}, vector[p]);`;
     case "take in dwallet":
       return `w.take_in_dwallet(${adminOf(step)}, 0, @${userOf(0).address});`;
+    case "take in imported key":
+      return `w.take_in_imported_key(${adminOf(step)}, 0, @${userOf(0).address});`;
     case "take in presign":
       return `w.take_in_presign(${adminOf(step)});`;
     case "ceiling": {
@@ -185,7 +217,7 @@ function limitsOf({
 }
 
 function dwalletsBefore(steps: readonly Step[], index: number): number {
-  return steps.slice(0, index).filter((step) => step.do === "dkg").length;
+  return steps.slice(0, index).filter((step) => step.do === "dkg" || step.do === "import").length;
 }
 
 function consentOf(action: "leave" | "refuse", step: Consented, dwalletsCount: number): string {
@@ -202,7 +234,7 @@ function consentOf(action: "leave" | "refuse", step: Consented, dwalletsCount: n
 // The transaction numbers in `world.move`.
 const TREASURY_TRANSACTION = 2;
 const FIRST_DKG = 100;
-/** A DKG creates two coins and a session before its dWallet. */
+/** A DKG or an import creates two coins and a session before its dWallet. */
 const DWALLETS_PLACE = 3;
 const UNKNOWN = "0xdead";
 

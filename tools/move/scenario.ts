@@ -36,14 +36,61 @@ export type Step =
       /** The curve of the user's encryption key, or `none` if it is not registered. */
       readonly keyCurve?: number | "none";
     })
+  | (Paid & {
+      readonly do: "import";
+      readonly curve?: number;
+      /** Whether the user's encryption key is registered. */
+      readonly userKey?: "registered" | "none";
+    })
+  /** Presigns that only one dWallet can use. */
   | (Omit<Paid, "networkKey"> & {
-      readonly do: "sign";
+      readonly do: "dwallet presigns";
+      readonly dwallet?: Known;
+      readonly count?: number;
+      readonly algorithm?: number;
+    })
+  | (Omit<Paid, "networkKey"> & {
+      readonly do: "sign" | "sign with imported key";
       readonly dwallet?: Known;
       readonly presign?: Known;
       readonly curve?: number;
       readonly algorithm?: number;
       readonly hash?: number;
     })
+  | (Omit<Paid, "networkKey"> & {
+      readonly do: "share";
+      readonly dwallet?: Known;
+      readonly curve?: number;
+      /** Whether the other user has an encryption key; default true. */
+      readonly hasKey?: boolean;
+      readonly source?: Known;
+    })
+  /** The Treasury keeps a user's half of a signature. */
+  | (Omit<Paid, "networkKey"> & {
+      readonly do: "future sign";
+      readonly dwallet?: Known;
+      readonly presign?: Known;
+      readonly curve?: number;
+      readonly algorithm?: number;
+      readonly hash?: number;
+      /** The number of epochs for which the Treasury keeps the half; default 2. */
+      readonly epochs?: number;
+    })
+  /** The half with the last presign becomes a signature. */
+  | (Omit<Paid, "networkKey"> & {
+      readonly do: "partial sign";
+      readonly dwallet?: Known;
+      readonly presign?: Known;
+      readonly curve?: number;
+      readonly algorithm?: number;
+      readonly hash?: number;
+      /** The message that the Treasury approves: the one that the user has half signed, or another one. */
+      readonly message?: "same" | "another";
+    })
+  /** Makes this many presigns, and a half with each. */
+  | { readonly do: "halves"; readonly count: number }
+  /** The network verifies the last half. */
+  | { readonly do: "complete half" }
   /** The network makes the last presign, or makes the last dWallet, which its user accepts. */
   | { readonly do: "complete presign" | "activate dwallet" }
   | { readonly do: "pause curve"; readonly curve: number }
@@ -83,7 +130,7 @@ export type Step =
   | (Admin & { readonly do: "move dwallet"; readonly dwallet?: Known })
   | (Admin & { readonly do: "move presign"; readonly presign?: Known })
   /** The capability of the last dWallet or presign comes back to the Treasury. */
-  | (Admin & { readonly do: "take in dwallet" | "take in presign" })
+  | (Admin & { readonly do: "take in dwallet" | "take in imported key" | "take in presign" })
   /** Withdraws nothing. */
   | (Admin & { readonly do: "drain nothing" })
   /** Withdraws all except this amount. */
@@ -92,7 +139,15 @@ export type Step =
   | { readonly do: "overdraw"; readonly coin: "ika" | "sui" };
 
 /** The Treasury's operations, indexed by their number. */
-export const OPERATIONS = ["dkg", "presign", "sign"] as const;
+export const OPERATIONS = [
+  "dkg",
+  "presign",
+  "sign",
+  "share",
+  "import",
+  "future_sign",
+  "partial_sign",
+] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 /** An amount of IKA and one of SUI: a number of prices plus some units, or the greatest amount. */

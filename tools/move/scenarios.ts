@@ -1,7 +1,9 @@
 import type { Scenario } from "./scenario.ts";
 import { ADMIN_SCENARIOS } from "./scenarios/admin-scenarios.ts";
 import { CONSENT_SCENARIOS } from "./scenarios/consent-scenarios.ts";
+import { HALF_SCENARIOS } from "./scenarios/half-scenarios.ts";
 import { IKA_SCENARIOS } from "./scenarios/ika-scenarios.ts";
+import { IMPORT_SCENARIOS } from "./scenarios/import-scenarios.ts";
 import { OPERATOR_SCENARIOS } from "./scenarios/operator-scenarios.ts";
 import { PAYMENT_SCENARIOS } from "./scenarios/payment-scenarios.ts";
 import { RELEASE_SCENARIOS } from "./scenarios/release-scenarios.ts";
@@ -20,4 +22,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ROLE_SCENARIOS,
   ...CONSENT_SCENARIOS,
   ...RELEASE_SCENARIOS,
+  ...IMPORT_SCENARIOS,
+  ...HALF_SCENARIOS,
 ];

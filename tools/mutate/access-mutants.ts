@@ -104,20 +104,20 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   {
     name: "a key is accepted for a scope that it does not have",
     file: "src/service/access/access-gate.ts",
-    find: 'if (scope === undefined || (scope !== "any" && !scopes.includes(scope))) {',
+    find: 'if (scope === undefined || (scope !== "any" && !hasScope(scopes, scope))) {',
     replace: "if (scope === undefined) {",
     tests: GATE,
   },
   {
     name: "a revoked key is accepted",
-    file: "src/service/access/access-gate.ts",
+    file: "src/service/access/keys/sent-key.ts",
     find: '  if (key.isRevoked) throw new ServiceError("REVOKED_KEY", "the API key was revoked");\n',
     replace: "",
     tests: GATE,
   },
   {
     name: "an expired key is accepted",
-    file: "src/service/access/access-gate.ts",
+    file: "src/service/access/keys/sent-key.ts",
     find: "if (key.isExpired) {",
     replace: "if (key === undefined) {",
     tests: GATE,

@@ -68,7 +68,7 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "two keys have one seed",
-    file: "src/signer/seed-source.ts",
+    file: "src/signer/store/seed-source.ts",
     find: "new Uint8Array(randomBytes(SEED_BYTES))",
     replace: "new Uint8Array(SEED_BYTES)",
     tests: KEYS,
@@ -124,7 +124,7 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a secret in a file that the group may read is used",
-    file: "src/signer/private-file.ts",
+    file: "src/signer/store/private-file.ts",
     find: ": OF_OTHERS | OF_GROUP;",
     replace: ": OF_OTHERS;",
     tests: PRIVATE,
@@ -173,14 +173,14 @@ export const BACKEND_SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a transaction without a chain id is signed",
-    file: "src/signer/evm-payload.ts",
+    file: "src/signer/payloads/evm-payload.ts",
     find: 'if (transaction.chainId === undefined) throw wrongField("evm_transaction", "has no chain id (EIP-155)");',
     replace: "",
     tests: PAYLOAD,
   },
   {
     name: "a payload is signed with an algorithm of another curve",
-    file: "src/signer/payload.ts",
+    file: "src/signer/payloads/payload.ts",
     find: "          each.curve === key.curve &&\n",
     replace: "",
     tests: PAYLOAD,

@@ -10,7 +10,7 @@ const VERIFY = ["test/unit/client/sdk/verify-webhook.test.ts"];
 const readEvents = "src/service/events/read-events.ts";
 const claimDeliveries = "src/service/webhooks/claim-deliveries.ts";
 const sendWebhook = "src/service/webhooks/send-webhook.ts";
-const verifyWebhook = "src/client/sdk/verify-webhook.ts";
+const verifyWebhook = "src/client/sdk/calls/verify-webhook.ts";
 
 /** Lines that keep events complete and in order, and webhooks authentic, ordered and bounded. */
 export const EVENT_MUTANTS: readonly Mutant[] = [

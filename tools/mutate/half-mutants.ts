@@ -4,6 +4,7 @@ const HALF = ["test/isolated/client/crypto/sign-message.test.ts"];
 const ECDSA = ["test/crypto/own-ecdsa-message.test.ts"];
 const FAULTS = ["test/isolated/client/crypto/own-half-faults.test.ts"];
 const WORKERS = ["test/isolated/client/crypto/worker-engine.test.ts"];
+const IMPORT = ["test/component/client/crypto/import-message.test.ts"];
 const SHARE = ["test/component/client/crypto/encrypted-share.test.ts"];
 
 /** Lines that keep a client's half correct and free of leaks. */
@@ -119,6 +120,13 @@ export const HALF_MUTANTS: readonly Mutant[] = [
     find: 'rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign belongs to another network key");',
     replace: "",
     tests: HALF,
+  },
+  {
+    name: "a half is made for a presign of another imported key",
+    file: "src/client/crypto/sign-request.ts",
+    find: 'rejectUnless(presign.publicKey.equals(publicKey), "the presign belongs to another dWallet");',
+    replace: "",
+    tests: IMPORT,
   },
   {
     name: "a share is decrypted without its proof",

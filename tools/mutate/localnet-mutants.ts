@@ -41,14 +41,14 @@ export const LOCALNET_MUTANTS: readonly Mutant[] = [
   {
     name: "a key is imported without its owner's knowledge of the share",
     file: "src/localnet/mpc/import-key.ts",
-    find: "  verifyKnowledge(curve, context(KNOWLEDGE_PROOF), userShare, knowledge);\n",
-    replace: "",
+    find: "    isKnowledgeProved(curve, sessionId, message),\n",
+    replace: "    true,\n",
     tests: IMPORT_PROOFS,
   },
   {
     name: "a key is imported without a proof of the network's share",
     file: "src/localnet/mpc/import-key.ts",
-    find: "  verifyEncryptedShare(curve, key.encryptionKey, networkShare, dealt, context(DEALT_SHARE_PROOF));\n",
+    find: "  verifyEncryptedShare(curve, key.encryptionKey, networkShare, dealt, dealtShareContext(sessionId));\n",
     replace: "",
     tests: IMPORT_PROOFS,
   },

@@ -3,6 +3,8 @@ import type { Mutant } from "./mutant.ts";
 const CREATE = ["test/component/service/onboarding/create-dwallet.test.ts"];
 const UNSIGNED = ["test/component/service/onboarding/bad-signature.test.ts"];
 
+const ADOPTION = ["test/component/service/onboarding/adopt-dwallet.test.ts"];
+const SHARING = ["test/component/service/onboarding/sharing.test.ts"];
 const EXIT_DRILL = ["test/component/service/onboarding/exit-drill.test.ts"];
 
 /** Lines that decide who owns a dWallet and a key, and what onboarding may cost the service. */
@@ -97,5 +99,62 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     find: "SELECT LEAST(${at}::timestamptz(3), now()::timestamptz(3)) AS at",
     replace: "SELECT ${at}::timestamptz(3) AS at",
     tests: EXIT_DRILL,
+  },
+  {
+    name: "a dWallet is adopted without its owner's consent",
+    file: "src/service/onboarding/adopt-dwallet.ts",
+    find: "if (!verifyUserSignature(key.signerPublicKey, adoptionConsentBytes(consent), request.signature))",
+    replace: "if (request.signature.length === 0)",
+    tests: ADOPTION,
+  },
+  {
+    name: "a dWallet is adopted that the Treasury holds for another owner",
+    file: "src/service/onboarding/adopt-dwallet.ts",
+    find: "if (held.owner !== key.signerAddress)",
+    replace: "if (held.owner === '')",
+    tests: ADOPTION,
+  },
+  {
+    name: "a dWallet is adopted while its own DKG may be under way",
+    file: "src/service/onboarding/adopt-dwallet.ts",
+    find: "if (requestedCount === 0) return;",
+    replace: "if (requestedCount >= 0) return;",
+    tests: ADOPTION,
+  },
+  {
+    name: "a dWallet is shared without its owner's consent",
+    file: "src/service/onboarding/sharing/share-dwallet.ts",
+    find: "if (!verifyUserSignature(dwallet.signerPublicKey, shareConsentBytes(consent), signature))",
+    replace: "if (signature.length === 0)",
+    tests: SHARING,
+  },
+  {
+    name: "an owner's old consent brings a removed holder back",
+    file: "prisma/migrations/20261128050000_shares/migration.sql",
+    find: 'ON "dwallet_share" ("dwallet_id", "share_hash") WHERE "state" <> \'Failed\'',
+    replace:
+      'ON "dwallet_share" ("dwallet_id", "share_hash") WHERE "state" <> \'Failed\' AND "state" <> \'Removed\'',
+    tests: SHARING,
+  },
+  {
+    name: "an ended share hides the live one of a holder",
+    file: "src/service/onboarding/sharing/share-row.ts",
+    find: "ORDER BY ${isLive} DESC, s.id DESC",
+    replace: "ORDER BY s.id DESC",
+    tests: SHARING,
+  },
+  {
+    name: "a removed holder may still sign",
+    file: "src/service/onboarding/sharing/holders.ts",
+    find: "SET holder_users = array_remove(holder_users, ${userReference}::text), updated_at",
+    replace: "SET holder_users = holder_users, updated_at",
+    tests: SHARING,
+  },
+  {
+    name: "a frozen holder may still sign",
+    file: "src/service/users/reach.ts",
+    find: "AND u.frozen_at IS NULL AND u.deleted_at IS NULL) END",
+    replace: "AND u.deleted_at IS NULL) END",
+    tests: SHARING,
   },
 ];

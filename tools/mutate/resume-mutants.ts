@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const RESUME = ["test/component/client/sdk/resume.test.ts"];
 const TOKEN = ["test/unit/client/sdk/resume-token.test.ts"];
+const IMPORT = ["test/unit/client/sdk/import-key.test.ts"];
 const NAME = ["test/unit/client/sdk/get-or-create.test.ts"];
 const NAME_RACE = ["test/race/dwallet-names.test.ts"];
 
@@ -17,16 +18,30 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
   {
     name: "the caller's message is not compared with the token's",
     file: "src/client/sdk/actions/resume-within.ts",
-    find: "    if (!equalBytes(sha256(message), point.messageDigest))\n",
-    replace: "    if (message.length === 0)\n",
+    find: "    if (!equalBytes(sha256(message), point.messageDigest)) throw",
+    replace: "    if (message.length === 0) throw",
     tests: RESUME,
+  },
+  {
+    name: "the token of an onboarding drops the private key of an import",
+    file: "src/client/sdk/actions/resume-within.ts",
+    find: 'args.privateKey !== undefined && point.kind !== "import"',
+    replace: 'args.privateKey !== undefined && point.kind === "sign"',
+    tests: IMPORT,
+  },
+  {
+    name: "a key is imported on another curve than the caller's",
+    file: "src/client/sdk/actions/resume-within.ts",
+    find: "if (curve !== point.curve)",
+    replace: "if (curve === undefined)",
+    tests: IMPORT,
   },
   {
     name: "a resumed onboarding begins another session",
     file: "src/client/sdk/actions/resume-within.ts",
-    find: "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier });\n",
+    find: "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier }, imported);\n",
     replace:
-      "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier: sessionIdentifier.toReversed() });\n",
+      "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier: sessionIdentifier.toReversed() }, imported);\n",
     tests: RESUME,
   },
   {
@@ -59,14 +74,14 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a dWallet of another name is returned",
-    file: "src/client/sdk/actions/onboard-within.ts",
+    file: "src/client/sdk/actions/get-or-make.ts",
     find: "found !== undefined && found.name !== name",
     replace: 'found !== undefined && found.name === ""',
     tests: NAME,
   },
   {
     name: "getOrCreate fails for a name that is in use",
-    file: "src/client/sdk/actions/onboard-within.ts",
+    file: "src/client/sdk/actions/get-or-make.ts",
     find: '|| error.reason !== "DWALLET_NAME_TAKEN") throw error;',
     replace: '|| error.reason !== "") throw error;',
     tests: NAME,

@@ -7,28 +7,28 @@ const RACE = ["test/race/retention.test.ts"];
 export const RETENTION_MUTANTS: readonly Mutant[] = [
   {
     name: "a request in progress loses its half",
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     find: "r.status IN ('completed', 'failed') AND ",
     replace: "",
     tests: LOOP,
   },
   {
     name: "a request loses its half before its operation has ended",
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     find: "o.state IN ('landed', 'failed')",
     replace: "true",
     tests: LOOP,
   },
   {
     name: "a request loses its half as soon as it has ended",
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     find: "r.updated_at <= statement_timestamp() - ${days} * interval '1 day'",
     replace: "${days}::float8 IS NOT NULL",
     tests: LOOP,
   },
   {
     name: "a failed request that was charged is deleted",
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     find: "failure_reason = 'RESERVATION_EXPIRED' AND user_sign_message IS NULL",
     replace: "status = 'failed'",
     tests: LOOP,
@@ -42,7 +42,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "replicas wait for each other's rows",
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     find: "  ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replace: "  ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE",
     tests: RACE,

@@ -35,7 +35,7 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an exit on another network ends a dWallet's reservations",
-    file: "src/service/signing/exit-loop.ts",
+    file: "src/service/signing/loops/exit-loop.ts",
     find: "WHERE c.network = ${network} AND c.state",
     replace: "WHERE c.state",
     tests: SIGNING,

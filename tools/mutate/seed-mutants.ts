@@ -5,6 +5,9 @@ const ASK = ["test/unit/client/seed/seed-from-passkey.test.ts"];
 const WRAP = ["test/unit/client/seed/wrap-seed.test.ts"];
 const CEREMONY = ["test/unit/client/seed/ceremony.test.ts"];
 const WORDS = ["test/unit/client/seed/seed-words.test.ts"];
+const JOINED = ["test/unit/client/seed/pieces.test.ts"];
+const ADDED = ["test/unit/client/seed/add-recovery.test.ts"];
+const PIECES = "src/client/seed/pieces";
 const FOLDER = "src/client/seed/passkey";
 
 /** Lines that keep a seed with its user: what a passkey must prove, and what no one may read. */
@@ -128,5 +131,61 @@ export const SEED_MUTANTS: readonly Mutant[] = [
     replace:
       "const unknownAt = found.findIndex((word) => {\n    if (!known.has(word)) throw new Error(word);\n    return false;\n  });",
     tests: WORDS,
+  },
+  {
+    name: "pieces give a seed that is not the recovery's",
+    file: `${PIECES}/join-pieces.ts`,
+    find: "if (seed !== undefined && signerAddressOf(seed, curve) === holderAddress)",
+    replace: "if (seed !== undefined)",
+    tests: JOINED,
+  },
+  {
+    name: "pieces of two splits are joined",
+    file: `${PIECES}/join-pieces.ts`,
+    find: "if (TOGETHER.some((name) => piece[name] !== first[name]))",
+    replace: "if (TOGETHER.length === 0)",
+    tests: JOINED,
+  },
+  {
+    name: "an error quotes a damaged piece",
+    file: `${PIECES}/piece-text.ts`,
+    find: '"is damaged: a character is wrong, missing or in another place",',
+    replace: "`is damaged: a character is wrong, missing or in another place: ${text}`,",
+    tests: JOINED,
+  },
+  {
+    name: "a recovery is split before the chain shows its share",
+    file: `${PIECES}/add-recovery.ts`,
+    find: "  await recoverAccepted(client, args, { encryptedUserSecretKeyShareId, deadline, options });\n",
+    replace: "",
+    tests: ADDED,
+  },
+  {
+    name: "a recovery takes another share on the chain for its own",
+    file: `${PIECES}/add-recovery.ts`,
+    find: "if (found.encryptedUserSecretKeyShareId === encryptedUserSecretKeyShareId) return;",
+    replace: "if (found.encryptedUserSecretKeyShareId !== undefined) return;",
+    tests: ADDED,
+  },
+  {
+    name: "a recovery does not look for the share that the service names",
+    file: `${PIECES}/add-recovery.ts`,
+    find: "if (named.encryptedUserSecretKeyShareId === encryptedUserSecretKeyShareId) return;",
+    replace: "return;",
+    tests: ADDED,
+  },
+  {
+    name: "a dWallet is shared with whatever address a registration returns",
+    file: `${PIECES}/add-recovery.ts`,
+    find: "recipient: { ...recipient, address: holderAddress }",
+    replace: "recipient",
+    tests: ADDED,
+  },
+  {
+    name: "the seeds of a recovery stay in memory",
+    file: `${PIECES}/add-recovery.ts`,
+    find: "for (const secret of Object.values(secrets)) secret.fill(0);",
+    replace: "",
+    tests: ADDED,
   },
 ];

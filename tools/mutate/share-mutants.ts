@@ -4,6 +4,7 @@ const TRUST = ["test/unit/client/sdk/share-trust.test.ts"];
 const RECOVERY = ["test/unit/client/sdk/recovery.test.ts"];
 const REHEARSAL = ["test/unit/client/sdk/rehearse-leave.test.ts"];
 const ONBOARD = ["test/unit/client/sdk/onboard.test.ts"];
+const IMPORT = ["test/unit/client/sdk/import-key.test.ts"];
 const DERIVE = ["test/unit/client/crypto/derive-user-share.test.ts"];
 
 /** Lines that keep a client from accepting a share, key or output that is not its own user's. */
@@ -11,7 +12,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "a share that does not lead to the output is accepted as the seed's",
     file: "src/client/sdk/actions/seed-share.ts",
-    find: "isOwn = await context.engine.isOutputOfShare({ ...claim, signal });",
+    find: "isOwn = await context.engine.isOutputOfShare({ ...claim, importedPublicKey, signal });",
     replace: "isOwn = true;",
     tests: TRUST,
   },
@@ -123,6 +124,34 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     tests: TRUST,
   },
   {
+    name: "an imported key's public key is not compared",
+    file: "src/client/crypto/decrypt-share.ts",
+    find: "if (importedPublicKey === undefined || !equalBytes(publicKey, importedPublicKey)) return false;",
+    replace: "",
+    tests: IMPORT,
+  },
+  {
+    name: "an imported key is accepted with another user's share",
+    file: "src/client/crypto/decrypt-share.ts",
+    find: "return equalBytes(userPublicShare.toBytes(), pointBytes(publicShare));",
+    replace: "return true;",
+    tests: IMPORT,
+  },
+  {
+    name: "any accepted share on the chain proves an imported key",
+    file: "src/client/sdk/actions/imports/accepted-import.ts",
+    find: "signature !== undefined && verifyEd25519(signerPublicKey, publicOutput, signature),",
+    replace: "signature !== undefined,",
+    tests: IMPORT,
+  },
+  {
+    name: "a resumed import accepts the dWallet of another key",
+    file: "src/client/sdk/actions/onboard-within.ts",
+    find: "if (importedPublicKey !== undefined && !equalBytes(publicKey, importedPublicKey))",
+    replace: "if (publicKey.length === 0)",
+    tests: IMPORT,
+  },
+  {
     name: "onboard skips the comparison of the outputs",
     file: "src/client/sdk/actions/onboard-within.ts",
     find: "if (!equalBytes(implied, prepared.userPublicOutput)) {",
@@ -139,7 +168,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "openShare does not compare the output",
     file: "src/client/sdk/actions/recovery/recover-within.ts",
-    find: "isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });",
+    find: "isFit = await context.engine.isOutputOfShare({ ...claim, importedPublicKey, signal: action.signal });",
     replace: "isFit = true;",
     tests: TRUST,
   },
@@ -173,7 +202,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the client accepts a key that was registered for another signer",
-    file: "src/client/sdk/actions/onboard-within.ts",
+    file: "src/client/sdk/actions/register-key.ts",
     find: "if (registered.signerAddress !== keys.signerAddress) {",
     replace: 'if (registered.signerAddress === "") {',
     tests: TRUST,

@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const LIFECYCLE = ["test/component/service/signing/sign-lifecycle.test.ts"];
 const MIXED_UP = ["test/component/service/signing/mixed-up-session.test.ts"];
+const HOLDS = ["test/component/service/signing/sign-holds.test.ts"];
 const RACE = ["test/race/sign-money.test.ts"];
 const SHARED = ["test/race/shared-statements.test.ts"];
 const BATCHES = "test/unit/service/platform/store/batch-statements.test.ts";
@@ -10,6 +11,62 @@ const LAPSES = ["test/race/lapsed-reservations.test.ts"];
 
 /** Lines that move a sign request from one state to the next, with its price and its presign. */
 export const SIGN_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a held half is refunded with the price of its hold",
+    file: "src/service/signing/holds/end-held.ts",
+    find: "c.price_micro_usd - c.hold_price_micro_usd AS",
+    replace: "c.price_micro_usd AS",
+    tests: HOLDS,
+  },
+  {
+    name: "a held half is released after its hold has expired",
+    file: "src/service/signing/holds/release.ts",
+    find: " AND r.hold_expires_at > clock_timestamp()",
+    replace: "",
+    tests: HOLDS,
+  },
+  {
+    name: "a half of a revoked key is released",
+    file: "src/service/signing/holds/release.ts",
+    find: "WHERE k.revoked_at IS NULL FOR SHARE OF k",
+    replace: "FOR SHARE OF k",
+    tests: HOLDS,
+  },
+  {
+    name: "a revocation does not stop a release that began before",
+    file: "src/service/signing/holds/release.ts",
+    find: "WHERE k.revoked_at IS NULL FOR SHARE OF k",
+    replace: "WHERE k.revoked_at IS NULL",
+    tests: ["test/race/sign-holds.test.ts"],
+  },
+  {
+    name: "a half of a removed holder is released",
+    file: "src/service/signing/holds/release.ts",
+    find: "    AND (NOT is_of_holder OR request_id IN (SELECT request_id FROM holder_now))\n",
+    replace: "",
+    tests: HOLDS,
+  },
+  {
+    name: "the half of another message counts as verified",
+    file: "src/service/signing/holds/hold-session.ts",
+    find: " &&\n        equalBytes(half.message, row.message)",
+    replace: "",
+    tests: HOLDS,
+  },
+  {
+    name: "halves that are submitted at once exceed the bound",
+    file: "src/service/signing/holds/submit-hold.ts",
+    find: "  await execute(db, sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sign holds of ${projectId}`}, 0))`);\n",
+    replace: "",
+    tests: ["test/race/sign-holds.test.ts"],
+  },
+  {
+    name: "an older replica signs a request with a hold at once",
+    file: "prisma/migrations/20261128080000_sign_holds/migration.sql",
+    find: '"hold_seconds" IS NULL OR "hold_state" IS NOT NULL OR',
+    replace: "true OR",
+    tests: HOLDS,
+  },
   {
     name: "a reservation that has expired is charged",
     file: "src/service/signing/submit.ts",
@@ -27,14 +84,14 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "another project's request is shown and submitted",
     file: "src/service/signing/sign-request.ts",
-    find: "isWithinReach(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined",
+    find: "isWithinUse(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined",
     replace: "row",
     tests: [...LIFECYCLE, "test/component/service/access/foreign-resources.test.ts"],
   },
   {
     name: "another project's request is shown and watched",
     file: "src/service/signing/shown-sign-request.ts",
-    find: "row && isWithinReach(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined",
+    find: "row && isWithinUse(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined",
     replace: "row",
     tests: ["test/component/service/signing/watch-sign.test.ts"],
   },
@@ -55,7 +112,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a project signs with another project's dWallet",
     file: "src/service/signing/look-before-reserving.ts",
-    find: "dwallet !== undefined && isWithinReach(caller, { ...dwallet, objectId: dwalletId })",
+    find: "dwallet !== undefined && isWithinUse(caller, { ...dwallet, objectId: dwalletId })",
     replace: "dwallet !== undefined",
     tests: LIFECYCLE,
   },
@@ -229,7 +286,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a reservation ends before its expiry",
-    file: "src/service/signing/expire-loop.ts",
+    file: "src/service/signing/loops/expire-loop.ts",
     find: "WHERE r.status = 'prepared' AND r.expires_at <= statement_timestamp()",
     replace: "WHERE r.status = 'prepared'",
     tests: LIFECYCLE,
@@ -250,21 +307,21 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an outage of the service lowers the limit of a project",
-    file: "src/service/signing/expire-loop.ts",
+    file: "src/service/signing/loops/expire-loop.ts",
     find: "coalesce(r.created_at < ${soundSince}::timestamptz, false)",
     replace: "coalesce(r.created_at > ${soundSince}::timestamptz, false)",
     tests: LAPSES,
   },
   {
     name: "a failed pass of the expiry is forgotten",
-    file: "src/service/signing/expire-loop.ts",
+    file: "src/service/signing/loops/expire-loop.ts",
     find: "      sound = undefined;\n",
     replace: "",
     tests: LAPSES,
   },
   {
     name: "a long pause of the expiry is not noticed",
-    file: "src/service/signing/expire-loop.ts",
+    file: "src/service/signing/loops/expire-loop.ts",
     find: "sound.untilMs >= clock.now()",
     replace: "sound.untilMs >= 0",
     tests: LAPSES,
@@ -292,7 +349,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a signature that does not verify completes the request",
-    file: "src/service/signing/verify-work.ts",
+    file: "src/service/signing/verify/verify-work.ts",
     find: "verifySignature({ ...claim, publicKey, signature }) ? { signature } : {}",
     replace: "{ signature }",
     tests: [...MIXED_UP, "test/component/service/signing/verifier.test.ts"],
@@ -327,14 +384,14 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a project's wrong halves are verified without a limit",
-    file: "src/service/signing/verifier.ts",
+    file: "src/service/signing/verify/verifier.ts",
     find: "if (leftMs > 0) throw tooManyWrong(leftMs);",
     replace: "",
     tests: ["test/unit/service/signing/check-half.test.ts"],
   },
   {
     name: "a user's wrong halves use up those of the whole project",
-    file: "src/service/signing/verifier.ts",
+    file: "src/service/signing/verify/verifier.ts",
     find: "if (user === undefined || (await take(wrongHalvesOfUser, user))) await take",
     replace: "await take(wrongHalvesOfUser, user ?? projectId);\n    await take",
     tests: ["test/unit/service/signing/check-half.test.ts"],

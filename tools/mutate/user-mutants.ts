@@ -16,9 +16,9 @@ export const USER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the usage of a user lacks the refunds of dWallets",
-    file: "prisma/migrations/20261127023000_usage_by_user/migration.sql",
-    find: "IN ('sign', 'refund', 'dkg', 'dkg_refund')",
-    replace: "IN ('sign', 'refund', 'dkg')",
+    file: "prisma/migrations/20261128050000_shares/migration.sql",
+    find: "IN ('sign', 'refund', 'dkg', 'dkg_refund', 'share', 'share_refund')",
+    replace: "IN ('sign', 'refund', 'dkg', 'share', 'share_refund')",
     tests: ["test/component/service/billing/usage.test.ts"],
   },
   {
@@ -111,6 +111,13 @@ export const USER_MUTANTS: readonly Mutant[] = [
     find: "if (held !== undefined) {",
     replace: "if (held === null) {",
     tests: USERS,
+  },
+  {
+    name: "a holder submits after its removal",
+    file: "src/service/signing/submit.ts",
+    find: "NOT is_of_holder OR request_id IN",
+    replace: "true OR request_id IN",
+    tests: ["test/race/removed-holders.test.ts"],
   },
   {
     name: "a deleted reference is used again",

@@ -53,8 +53,11 @@ export function securityOf(method: DescMethod): JsonValue[] {
     case "admin":
       return [{ adminKey: [] }, { adminKeyHeader: [] }];
     case "project": {
-      const roles = required.scope === "any" ? [] : [required.scope];
-      return [{ projectKey: roles }, { projectKeyHeader: roles }];
+      const scopes = required.scope === "propose" ? ["sign", "propose"] : [required.scope];
+      return scopes.flatMap((scope) => {
+        const roles = scope === "any" ? [] : [scope];
+        return [{ projectKey: roles }, { projectKeyHeader: roles }];
+      });
     }
   }
 }

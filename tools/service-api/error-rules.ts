@@ -33,6 +33,9 @@ const givesOctets: Rule = ({ binding }) => binding.method.output.typeName === HT
 const isOfDeposits: Rule = ({ binding }) => /^(GetDepositAddress|DeclareDeposit)$/.test(binding.method.name);
 const createsSession = has("proof_key_thumbprint");
 const reservesSignature = has("hash_scheme");
+const adopts = has("session_digest");
+const releases: Rule = ({ binding }) => binding.method.name === "ReleaseSign";
+const shares = has("recipient_address");
 /** Whether the call makes sure that a user exists. */
 const mentionsUser: Rule = (facts) =>
   /^(CreateUser|GetDepositAddress)$/.test(facts.binding.method.name) ||
@@ -84,13 +87,14 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
     !reservesSignature(facts),
   VERIFICATION_BUSY: has("user_sign_message"),
   PARAMETERS_NOT_FOUND: has("sha256"),
-  INSUFFICIENT_CREDIT: (facts) => reservesSignature(facts) || has("amount_micro_usd")(facts),
-  DWALLET_NOT_ACTIVE: reservesSignature,
-  TOO_MANY_RESERVATIONS: reservesSignature,
-  ALGORITHM_NOT_ALLOWED: reservesSignature,
-  BUDGET_EXCEEDED: has("hash_scheme", "session_identifier"),
+  INSUFFICIENT_CREDIT: (facts) => reservesSignature(facts) || shares(facts) || has("amount_micro_usd")(facts),
+  DWALLET_NOT_ACTIVE: (facts) => reservesSignature(facts) || adopts(facts) || shares(facts),
+  DWALLET_TAKEN: (facts) => adopts(facts) || has("session_identifier")(facts),
+  TOO_MANY_RESERVATIONS: has("hash_scheme", "user_sign_message"),
+  ALGORITHM_NOT_ALLOWED: (facts) => reservesSignature(facts) || releases(facts),
+  BUDGET_EXCEEDED: has("hash_scheme", "session_identifier", "recipient_address"),
   PRESIGN_POOL_EMPTY: reservesSignature,
-  DATABASE_BEHIND_CHAIN: reservesSignature,
+  DATABASE_BEHIND_CHAIN: (facts) => reservesSignature(facts) || adopts(facts),
   WRONG_STATE: (facts) =>
     has("audit_event_id")(facts) ||
     facts.binding.method.name === "DeleteUser" ||
@@ -101,12 +105,16 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   USER_NOT_FOUND: (facts) => facts.binding.method.parent.name === "Users" && has("reference")(facts),
   USER_FROZEN: (facts) =>
     !isRead(facts) &&
-    has("user_reference", "user_sign_message", "user_output_signature", "hash_scheme")(facts),
+    (releases(facts) ||
+      has("user_reference", "user_sign_message", "user_output_signature", "hash_scheme")(facts)),
   USER_DELETED: mentionsUser,
   TOO_MANY_USERS: mentionsUser,
   STALE_NETWORK_KEY: has("session_identifier"),
   SESSION_REUSED: has("session_identifier"),
-  QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),
+  QUOTA_EXCEEDED: has("session_identifier", "encryption_key", "session_digest", "recipient_address"),
+  ENCRYPTION_KEY_NOT_FOUND: has("encryption_key_id", "recipient_address"),
+  HOLDER_NOT_FOUND: ({ binding }) => /^(AcceptShare|RemoveHolder)$/.test(binding.method.name),
+  TOO_MANY_HOLDERS: shares,
   ENCRYPTION_KEY_CONFLICT: has("encryption_key"),
   DEPOSITS_DISABLED: isOfDeposits,
   DEPOSIT_ADDRESS_PENDING: isOfDeposits,
@@ -116,7 +124,9 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   PRICE_FEED_STALE: has("tx_digest"),
   WATCH_ENDED: isStream,
   RANGE_NOT_SATISFIABLE: givesOctets,
-  CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",
+  CHAIN_REJECTED: (facts) =>
+    reservesSignature(facts) ||
+    (facts.options.access.value === "onboard" && facts.options.costClass.value === "chain"),
 };
 
 /** Whether calls of the operation can fail with this reason. `X_NOT_FOUND` concerns a field `x_id`. */

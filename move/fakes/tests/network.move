@@ -3,7 +3,7 @@
 module treasury::network;
 
 use ika_dwallet_2pc_mpc::coordinator::{Self, DWalletCoordinator};
-use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, price_for_testing, UnverifiedPresignCap};
+use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, ImportedKeyDWalletCap, price_for_testing, UnverifiedPresignCap};
 use sui::tx_context::new_from_hint;
 
 /// The transaction of the test, its sender, epoch and gas price.
@@ -59,9 +59,19 @@ public fun complete_presign(_self: &mut Network, coordinator: &mut DWalletCoordi
     coordinator.complete_presign_for_testing(presign_id);
 }
 
+/// Verifies the last half that was requested, as the network does.
+public fun complete_half(_self: &mut Network, coordinator: &mut DWalletCoordinator) {
+    coordinator.complete_half_for_testing();
+}
+
 /// Completes the dWallet, as the network and then its user do.
 public fun activate_dwallet(_self: &mut Network, coordinator: &mut DWalletCoordinator, dwallet_id: ID) {
     coordinator.activate_dwallet_for_testing(dwallet_id);
+}
+
+/// The dWallet's share that its user has accepted.
+public fun share_id(_self: &Network, coordinator: &DWalletCoordinator, dwallet_id: ID): ID {
+    coordinator.share_id_for_testing(dwallet_id)
 }
 
 /// Ika stops serving a curve for some time.
@@ -77,6 +87,15 @@ public fun move_on(_self: &mut Network, coordinator: &mut DWalletCoordinator) {
 /// The capability of a dWallet that the Treasury has sent away.
 public fun dwallet_cap(self: &mut Network, coordinator: &DWalletCoordinator, dwallet_id: ID): DWalletCap {
     coordinator.dwallet_cap_for_testing(dwallet_id, &mut self.ctx)
+}
+
+/// The capability of an imported key that the Treasury has sent away.
+public fun imported_key_cap(
+    self: &mut Network,
+    coordinator: &DWalletCoordinator,
+    dwallet_id: ID,
+): ImportedKeyDWalletCap {
+    coordinator.imported_key_cap_for_testing(dwallet_id, &mut self.ctx)
 }
 
 /// The capability of a presign that the Treasury has sent away.

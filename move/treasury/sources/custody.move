@@ -6,8 +6,15 @@
 /// to the operator of the service, because a signature also needs the user's share.
 module treasury::custody;
 
-use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, UnverifiedPresignCap};
+use ika_dwallet_2pc_mpc::coordinator_inner::{
+    DWalletCap,
+    ImportedKeyDWalletCap,
+    UnverifiedPartialUserSignatureCap,
+    UnverifiedPresignCap,
+};
 use sui::bcs;
+use sui::dynamic_field;
+use sui::dynamic_object_field;
 use sui::event;
 use sui::object_table::{Self, ObjectTable};
 use sui::table::{Self, Table};
@@ -21,6 +28,10 @@ const DELAY: u64 = 14;
 const WINDOW: u64 = 14;
 /// The maximum number of releases that are announced at the same time. The Treasury object itself stores the list.
 const MAX_ANNOUNCED: u64 = 64;
+/// The maximum number of halves of a dWallet. One object stores their list.
+const MAX_HALVES: u64 = 64;
+/// The maximum number of epochs for which the Treasury keeps a half.
+const MAX_HALF_EPOCHS: u64 = 31;
 
 /// The Treasury holds no capability for this dWallet.
 const EUnknownDWallet: u64 = 1;
@@ -44,13 +55,24 @@ const EWrongNonce: u64 = 9;
 const ETooManyAnnounced: u64 = 10;
 /// The announcement has expired. Withdraw it and announce again.
 const ETooLate: u64 = 11;
+/// The Treasury holds the dWallet, but not as a key of this kind: imported or not. Not `EUnknownDWallet`, which tells
+/// clients that the dWallet has left.
+const EWrongKind: u64 = 12;
+/// The Treasury keeps no such half of this dWallet: none was paid for, it is used, its last epoch has passed, or the
+/// dWallet's capability has left since.
+const EUnknownHalf: u64 = 13;
+/// The dWallet has 64 halves whose last epoch has not passed.
+const ETooManyHalves: u64 = 14;
+/// A half is kept for 1 to 31 epochs.
+const EBadPeriod: u64 = 15;
 
 public struct Custody has store {
-    /// By dWallet id.
+    /// By dWallet id. The Treasury object itself holds the capabilities of imported keys, as dynamic object fields by
+    /// dWallet id, because an upgrade of the package cannot add a table here.
     dwallet_caps: ObjectTable<ID, DWalletCap>,
     /// By presign id.
     presign_caps: ObjectTable<ID, UnverifiedPresignCap>,
-    /// The dWallets whose capabilities the Treasury holds.
+    /// The dWallets and imported keys whose capabilities the Treasury holds.
     dwallets: Table<ID, DWallet>,
     /// The number of consents that the Treasury has used for each dWallet. An entry stays when the dWallet leaves, so
     /// that a used consent cannot be replayed if the dWallet comes back.
@@ -70,6 +92,16 @@ public struct DWallet has copy, drop, store {
     is_refused: bool,
     release: Option<Announcement>,
 }
+
+/// Names the dynamic field of the Treasury with the list of a dWallet's halves.
+public struct HalvesOf has copy, drop, store { dwallet_id: ID }
+
+/// Names the dynamic object field of the Treasury with the capability of a half.
+public struct HalfOf has copy, drop, store { presign_id: ID }
+
+/// A user's half of a signature that the Treasury can complete. A capability without such an entry is dead: no function
+/// reaches it, and Ika has none that destroys it.
+public struct Half has copy, drop, store { presign_id: ID, last_epoch: u64 }
 
 /// The announced recipient, and the first epoch in which the administrator may send to it.
 public struct Announcement has copy, drop, store {
@@ -149,24 +181,48 @@ public(package) fun empty(ctx: &mut TxContext): Custody {
 
 // === Keeping ===
 
+/// Returns whether the Treasury holds the capability of this dWallet or imported key.
 public(package) fun has_dwallet(self: &Custody, dwallet_id: ID): bool {
-    self.dwallet_caps.contains(dwallet_id)
+    self.dwallets.contains(dwallet_id)
 }
 
 public(package) fun has_presign(self: &Custody, presign_id: ID): bool {
     self.presign_caps.contains(presign_id)
 }
 
-/// Returns the dWallet's curve and capability.
-public(package) fun dwallet(self: &Custody, dwallet_id: ID): (u32, &DWalletCap) {
+public(package) fun curve(self: &Custody, dwallet_id: ID): u32 {
     assert!(self.has_dwallet(dwallet_id), EUnknownDWallet);
-    (self.dwallets[dwallet_id].curve, &self.dwallet_caps[dwallet_id])
+    self.dwallets[dwallet_id].curve
+}
+
+/// Returns the capability of a dWallet that the Treasury holds, and that is no imported key.
+public(package) fun dwallet(self: &Custody, dwallet_id: ID): &DWalletCap {
+    assert!(self.dwallet_caps.contains(dwallet_id), EWrongKind);
+    &self.dwallet_caps[dwallet_id]
+}
+
+/// Returns the capability of an imported key that the Treasury holds.
+public(package) fun imported_key(treasury: &UID, dwallet_id: ID): &ImportedKeyDWalletCap {
+    assert!(dynamic_object_field::exists_(treasury, dwallet_id), EWrongKind);
+    dynamic_object_field::borrow(treasury, dwallet_id)
 }
 
 public(package) fun keep_dwallet(self: &mut Custody, cap: DWalletCap, curve: u32, owner: address) {
     let dwallet_id = cap.dwallet_id();
     self.dwallet_caps.add(dwallet_id, cap);
-    self.dwallets.add(dwallet_id, DWallet { curve, owner, is_refused: false, release: option::none() });
+    self.add_record(dwallet_id, curve, owner);
+}
+
+public(package) fun keep_imported_key(
+    self: &mut Custody,
+    treasury: &mut UID,
+    cap: ImportedKeyDWalletCap,
+    curve: u32,
+    owner: address,
+) {
+    let dwallet_id = cap.imported_key_dwallet_id();
+    dynamic_object_field::add(treasury, dwallet_id, cap);
+    self.add_record(dwallet_id, curve, owner);
 }
 
 /// Stores a presign's capability, and returns the presign's id.
@@ -181,11 +237,49 @@ public(package) fun take_presign(self: &mut Custody, presign_id: ID): Unverified
     self.presign_caps.remove(presign_id)
 }
 
+/// Returns whether the Treasury holds an imported key with this id.
+public(package) fun is_imported_key(self: &Custody, dwallet_id: ID): bool {
+    self.has_dwallet(dwallet_id) && !self.dwallet_caps.contains(dwallet_id)
+}
+
+/// Stores the capability of a user's half until the last of `epochs` epochs has passed.
+public(package) fun keep_half(
+    treasury: &mut UID,
+    cap: UnverifiedPartialUserSignatureCap,
+    dwallet_id: ID,
+    presign_id: ID,
+    epochs: u64,
+    ctx: &TxContext,
+) {
+    assert!(epochs > 0 && epochs <= MAX_HALF_EPOCHS, EBadPeriod);
+    let name = HalvesOf { dwallet_id };
+    if (!dynamic_field::exists_(treasury, name)) dynamic_field::add(treasury, name, vector<Half>[]);
+    let halves: &mut vector<Half> = dynamic_field::borrow_mut(treasury, name);
+    forget_expired(halves, ctx);
+    assert!(halves.length() < MAX_HALVES, ETooManyHalves);
+    halves.push_back(Half { presign_id, last_epoch: ctx.epoch() + epochs });
+    dynamic_object_field::add(treasury, HalfOf { presign_id }, cap);
+}
+
+public(package) fun take_half(
+    treasury: &mut UID,
+    dwallet_id: ID,
+    presign_id: ID,
+    ctx: &TxContext,
+): UnverifiedPartialUserSignatureCap {
+    assert!(has_half(treasury, dwallet_id, presign_id, ctx), EUnknownHalf);
+    let halves: &mut vector<Half> = dynamic_field::borrow_mut(treasury, HalvesOf { dwallet_id });
+    let i = position_of(halves, presign_id);
+    forget_half(halves, i);
+    dynamic_object_field::remove(treasury, HalfOf { presign_id })
+}
+
 // === The owner ===
 
 /// Sends the dWallet's capability to the recipient in the owner's consent.
 public(package) fun leave(
     self: &mut Custody,
+    treasury: &mut UID,
     treasury_id: ID,
     dwallet_id: ID,
     chain: vector<u8>,
@@ -198,9 +292,7 @@ public(package) fun leave(
 ) {
     let consent = consent::to_leave(chain, treasury_id, dwallet_id, recipient, nonce, expires_epoch);
     self.use_consent(dwallet_id, &consent, public_key, signature, ctx);
-    let (cap, DWallet { owner, .. }) = self.take_dwallet(dwallet_id);
-    let dwallet_cap_id = object::id(&cap);
-    transfer::public_transfer(cap, recipient);
+    let (dwallet_cap_id, DWallet { owner, .. }) = self.hand_over(treasury, dwallet_id, recipient);
     event::emit(DWalletLeft { treasury_id, dwallet_id, dwallet_cap_id, owner, recipient });
 }
 
@@ -256,12 +348,16 @@ public(package) fun withdraw_release(self: &mut Custody, treasury_id: ID, dwalle
 }
 
 /// Sends the dWallet's capability to the announced recipient.
-public(package) fun release(self: &mut Custody, treasury_id: ID, dwallet_id: ID, ctx: &TxContext) {
+public(package) fun release(
+    self: &mut Custody,
+    treasury: &mut UID,
+    treasury_id: ID,
+    dwallet_id: ID,
+    ctx: &TxContext,
+) {
     assert!(self.has_dwallet(dwallet_id), EUnknownDWallet);
     let recipient = due(&self.dwallets[dwallet_id].release, ctx);
-    let (cap, DWallet { owner, .. }) = self.take_dwallet(dwallet_id);
-    let dwallet_cap_id = object::id(&cap);
-    transfer::public_transfer(cap, recipient);
+    let (dwallet_cap_id, DWallet { owner, .. }) = self.hand_over(treasury, dwallet_id, recipient);
     event::emit(DWalletReleased { treasury_id, dwallet_id, dwallet_cap_id, owner, recipient });
 }
 
@@ -288,15 +384,19 @@ public(package) fun withdraw_successor(self: &mut Custody, treasury_id: ID) {
 }
 
 /// Sends the capabilities to the successor.
-public(package) fun move_dwallets(self: &mut Custody, treasury_id: ID, mut dwallet_ids: vector<ID>, ctx: &TxContext) {
+public(package) fun move_dwallets(
+    self: &mut Custody,
+    treasury: &mut UID,
+    treasury_id: ID,
+    mut dwallet_ids: vector<ID>,
+    ctx: &TxContext,
+) {
     let successor = due(&self.successor, ctx);
     while (!dwallet_ids.is_empty()) {
         let dwallet_id = dwallet_ids.pop_back();
         assert!(self.has_dwallet(dwallet_id), EUnknownDWallet);
         assert!(!self.dwallets[dwallet_id].is_refused, ERefused);
-        let (cap, DWallet { curve, owner, .. }) = self.take_dwallet(dwallet_id);
-        let dwallet_cap_id = object::id(&cap);
-        transfer::public_transfer(cap, successor);
+        let (dwallet_cap_id, DWallet { curve, owner, .. }) = self.hand_over(treasury, dwallet_id, successor);
         event::emit(DWalletMoved { treasury_id, dwallet_id, dwallet_cap_id, curve, owner, successor });
     }
 }
@@ -319,6 +419,19 @@ public(package) fun take_in_dwallet(self: &mut Custody, treasury_id: ID, cap: DW
     event::emit(DWalletTakenIn { treasury_id, dwallet_id, dwallet_cap_id, curve, owner });
 }
 
+public(package) fun take_in_imported_key(
+    self: &mut Custody,
+    treasury: &mut UID,
+    treasury_id: ID,
+    cap: ImportedKeyDWalletCap,
+    curve: u32,
+    owner: address,
+) {
+    let (dwallet_id, dwallet_cap_id) = (cap.imported_key_dwallet_id(), object::id(&cap));
+    self.keep_imported_key(treasury, cap, curve, owner);
+    event::emit(DWalletTakenIn { treasury_id, dwallet_id, dwallet_cap_id, curve, owner });
+}
+
 public(package) fun take_in_presign(self: &mut Custody, treasury_id: ID, cap: UnverifiedPresignCap) {
     let presign_cap_id = object::id(&cap);
     let presign_id = self.keep_presign(cap);
@@ -327,9 +440,65 @@ public(package) fun take_in_presign(self: &mut Custody, treasury_id: ID, cap: Un
 
 // === Internal ===
 
-fun take_dwallet(self: &mut Custody, dwallet_id: ID): (DWalletCap, DWallet) {
+fun add_record(self: &mut Custody, dwallet_id: ID, curve: u32, owner: address) {
+    self.dwallets.add(dwallet_id, DWallet { curve, owner, is_refused: false, release: option::none() });
+}
+
+/// Sends the capability of a dWallet or imported key to an address. Returns the id of the capability, and the dWallet's
+/// record.
+fun hand_over(self: &mut Custody, treasury: &mut UID, dwallet_id: ID, to: address): (ID, DWallet) {
     self.forget_announced(dwallet_id);
-    (self.dwallet_caps.remove(dwallet_id), self.dwallets.remove(dwallet_id))
+    forget_halves(treasury, dwallet_id);
+    let dwallet = self.dwallets.remove(dwallet_id);
+    if (self.dwallet_caps.contains(dwallet_id)) {
+        let cap = self.dwallet_caps.remove(dwallet_id);
+        let cap_id = object::id(&cap);
+        transfer::public_transfer(cap, to);
+        (cap_id, dwallet)
+    } else {
+        let cap: ImportedKeyDWalletCap = dynamic_object_field::remove(treasury, dwallet_id);
+        let cap_id = object::id(&cap);
+        transfer::public_transfer(cap, to);
+        (cap_id, dwallet)
+    }
+}
+
+/// Returns whether a half can still be completed.
+fun has_half(treasury: &UID, dwallet_id: ID, presign_id: ID, ctx: &TxContext): bool {
+    let name = HalvesOf { dwallet_id };
+    if (!dynamic_field::exists_(treasury, name)) return false;
+    let halves: &vector<Half> = dynamic_field::borrow(treasury, name);
+    let i = position_of(halves, presign_id);
+    i < halves.length() && ctx.epoch() <= halves[i].last_epoch
+}
+
+/// Ends all halves of a dWallet.
+fun forget_halves(treasury: &mut UID, dwallet_id: ID) {
+    let name = HalvesOf { dwallet_id };
+    if (dynamic_field::exists_(treasury, name)) {
+        let _halves: vector<Half> = dynamic_field::remove(treasury, name);
+    };
+}
+
+fun forget_expired(halves: &mut vector<Half>, ctx: &TxContext) {
+    let mut i = halves.length();
+    while (i > 0) {
+        i = i - 1;
+        if (ctx.epoch() > halves[i].last_epoch) forget_half(halves, i);
+    };
+}
+
+fun forget_half(halves: &mut vector<Half>, i: u64) {
+    let last = halves.length() - 1;
+    halves.swap(i, last);
+    halves.pop_back();
+}
+
+/// Returns the length of the list if it has no such half.
+fun position_of(halves: &vector<Half>, presign_id: ID): u64 {
+    let mut i = 0;
+    while (i < halves.length() && halves[i].presign_id != presign_id) i = i + 1;
+    i
 }
 
 fun forget_announced(self: &mut Custody, dwallet_id: ID) {

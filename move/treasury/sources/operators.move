@@ -42,6 +42,7 @@ public struct Operator has copy, drop, store {
 public struct Amounts has copy, drop, store {
     ika: u64,
     sui: u64,
+    /// DKGs, and shares for other users.
     dkgs: u64,
     presigns: u64,
     signs: u64,

@@ -16,7 +16,7 @@ module treasury::treasury;
 
 use ika::ika::IKA;
 use ika_dwallet_2pc_mpc::coordinator::DWalletCoordinator;
-use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, UnverifiedPresignCap};
+use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, ImportedKeyDWalletCap, UnverifiedPresignCap};
 use sui::balance::{Self, Balance};
 use sui::coin::Coin;
 use sui::event;
@@ -36,6 +36,10 @@ const MAX_BATCH: u64 = 100;
 const OP_DKG: u8 = 0;
 const OP_PRESIGN: u8 = 1;
 const OP_SIGN: u8 = 2;
+const OP_SHARE: u8 = 3;
+const OP_IMPORT: u8 = 4;
+const OP_FUTURE_SIGN: u8 = 5;
+const OP_PARTIAL_SIGN: u8 = 6;
 
 // Plain numbers, not `#[error]` constants: clients match them by module and code. `operators`, `roles` and `custody`
 // have their own codes.
@@ -53,7 +57,7 @@ const EInsufficient: u64 = 5;
 const EBadBatch: u64 = 6;
 /// The Treasury already has this version or a newer one.
 const ENothingToMigrate: u64 = 7;
-/// The dWallet's curve is not the curve of the call, which selects the price ceiling of the signature.
+/// The dWallet's curve is not the curve of the call, which selects the price ceiling.
 const EWrongCurve: u64 = 8;
 
 /// The maximum cost of one operation, in the smallest units.
@@ -139,6 +143,20 @@ public struct DkgPaid has copy, drop {
     request_ref: vector<u8>,
 }
 
+/// The verification of an imported key was requested and paid.
+public struct ImportPaid has copy, drop {
+    treasury_id: ID,
+    operator_cap_id: ID,
+    dwallet_id: ID,
+    dwallet_cap_id: ID,
+    curve: u32,
+    /// The address of the user's encryption key. Its signature takes out the capability.
+    owner: address,
+    ika: u64,
+    sui: u64,
+    request_ref: vector<u8>,
+}
+
 public struct PresignPaid has copy, drop {
     treasury_id: ID,
     operator_cap_id: ID,
@@ -153,6 +171,29 @@ public struct SignPaid has copy, drop {
     treasury_id: ID,
     operator_cap_id: ID,
     sign_id: ID,
+    dwallet_id: ID,
+    presign_id: ID,
+    ika: u64,
+    sui: u64,
+    request_ref: vector<u8>,
+}
+
+/// The check of a share for another user was requested and paid. Ika's own event has the share's id.
+public struct SharePaid has copy, drop {
+    treasury_id: ID,
+    operator_cap_id: ID,
+    dwallet_id: ID,
+    /// The address of the other user's encryption key.
+    recipient: address,
+    ika: u64,
+    sui: u64,
+    request_ref: vector<u8>,
+}
+
+/// The check of a user's half of a signature was requested and paid. Ika's own event has the half's id.
+public struct FutureSignPaid has copy, drop {
+    treasury_id: ID,
+    operator_cap_id: ID,
     dwallet_id: ID,
     presign_id: ID,
     ika: u64,
@@ -215,7 +256,8 @@ public fun has_presign(self: &Treasury, presign_id: ID): bool {
 /// Sends the dWallet's capability to `recipient`. Anyone may submit the call, because it carries the owner's signature.
 /// The owner signs with the Ed25519 key whose Sui address is the address of the user's encryption key.
 /// `treasury::consent` defines the message. The call also works while the Treasury is paused. It does not affect
-/// presigns and pending requests of the dWallet: paid signatures are still made, unpaid ones are not.
+/// presigns and pending requests of the dWallet: paid signatures are still made, unpaid ones are not. Halves that the
+/// Treasury keeps for later are never completed.
 public fun leave(
     self: &mut Treasury,
     dwallet_id: ID,
@@ -229,7 +271,20 @@ public fun leave(
 ) {
     self.assert_version();
     let id = object::id(self);
-    self.custody.leave(id, dwallet_id, chain, recipient, nonce, expires_epoch, public_key, signature, ctx);
+    self
+        .custody
+        .leave(
+            &mut self.id,
+            id,
+            dwallet_id,
+            chain,
+            recipient,
+            nonce,
+            expires_epoch,
+            public_key,
+            signature,
+            ctx,
+        );
 }
 
 /// Permanently forbids the administrator from releasing the dWallet's capability or moving it to a successor. Anyone
@@ -305,6 +360,59 @@ public fun pay_dkg(
     dwallet_id
 }
 
+/// Requests the verification of a user's own key, keeps the capability of its dWallet and returns the dWallet's id. The
+/// session is bound to the transaction's sender. An operator's limit on DKGs counts it too.
+public fun pay_import(
+    self: &mut Treasury,
+    cap: &OperatorCap,
+    coordinator: &mut DWalletCoordinator,
+    network_encryption_key_id: ID,
+    curve: u32,
+    centralized_party_message: vector<u8>,
+    encrypted_share_and_proof: vector<u8>,
+    encryption_key_address: address,
+    user_public_output: vector<u8>,
+    signer_public_key: vector<u8>,
+    session_bytes: vector<u8>,
+    request_ref: vector<u8>,
+    ctx: &mut TxContext,
+): ID {
+    self.assert_operator(cap, ctx);
+    let (mut ika, mut sui) = self.take(OP_IMPORT, curve, 0, 1, ctx);
+    let (ika_before, sui_before) = (ika.value(), sui.value());
+    let session = coordinator.register_session_identifier(session_bytes, ctx);
+    let dwallet_cap = coordinator.request_imported_key_dwallet_verification(
+        network_encryption_key_id,
+        curve,
+        centralized_party_message,
+        encrypted_share_and_proof,
+        encryption_key_address,
+        user_public_output,
+        signer_public_key,
+        session,
+        &mut ika,
+        &mut sui,
+        ctx,
+    );
+    let dwallet_id = dwallet_cap.imported_key_dwallet_id();
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    event::emit(ImportPaid {
+        treasury_id: object::id(self),
+        operator_cap_id: object::id(cap),
+        dwallet_id,
+        dwallet_cap_id: object::id(&dwallet_cap),
+        curve,
+        owner: encryption_key_address,
+        ika: ika_spent,
+        sui: sui_spent,
+        request_ref,
+    });
+    self.custody.keep_imported_key(&mut self.id, dwallet_cap, curve, encryption_key_address);
+    self.operators.spend(object::id(cap), OP_DKG, 1, ika_spent, sui_spent, ctx);
+    self.give_back(ika, sui);
+    dwallet_id
+}
+
 /// Requests one global presign per session, in order, keeps their capabilities and returns their ids.
 public fun pay_presigns(
     self: &mut Treasury,
@@ -353,6 +461,54 @@ public fun pay_presigns(
     presign_ids
 }
 
+/// Requests one presign per session that only this dWallet can use, in order, keeps their capabilities and returns
+/// their ids. ECDSA of an imported key needs such presigns. Their ceiling is that of global ones.
+public fun pay_dwallet_presigns(
+    self: &mut Treasury,
+    cap: &OperatorCap,
+    coordinator: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    signature_algorithm: u32,
+    mut sessions: vector<vector<u8>>,
+    ctx: &mut TxContext,
+): vector<ID> {
+    self.assert_operator(cap, ctx);
+    let count = sessions.length();
+    assert!(count > 0 && count <= MAX_BATCH, EBadBatch);
+    let curve = self.custody.curve(dwallet_id);
+    let (mut ika, mut sui) = self.take(OP_PRESIGN, curve, signature_algorithm, count, ctx);
+    let (ika_taken, sui_taken) = (ika.value(), sui.value());
+    let mut presign_ids = vector[];
+    sessions.reverse();
+    while (!sessions.is_empty()) {
+        let (ika_before, sui_before) = (ika.value(), sui.value());
+        let session = coordinator.register_session_identifier(sessions.pop_back(), ctx);
+        let presign_cap = coordinator.request_presign(
+            dwallet_id,
+            signature_algorithm,
+            session,
+            &mut ika,
+            &mut sui,
+            ctx,
+        );
+        let presign_id = self.custody.keep_presign(presign_cap);
+        event::emit(PresignPaid {
+            treasury_id: object::id(self),
+            operator_cap_id: object::id(cap),
+            presign_id,
+            curve,
+            signature_algorithm,
+            ika: ika_before - ika.value(),
+            sui: sui_before - sui.value(),
+        });
+        presign_ids.push_back(presign_id);
+    };
+    let (ika_spent, sui_spent) = (ika_taken - ika.value(), sui_taken - sui.value());
+    self.operators.spend(object::id(cap), OP_PRESIGN, count, ika_spent, sui_spent, ctx);
+    self.give_back(ika, sui);
+    presign_ids
+}
+
 /// Approves the message with the dWallet's capability, uses up the presign and requests the signature. `curve` must be
 /// the dWallet's curve. It selects the price ceiling.
 public fun pay_sign(
@@ -371,13 +527,12 @@ public fun pay_sign(
     ctx: &mut TxContext,
 ): ID {
     self.assert_operator(cap, ctx);
-    let (own_curve, _) = self.custody.dwallet(dwallet_id);
-    assert!(own_curve == curve, EWrongCurve);
+    assert!(self.custody.curve(dwallet_id) == curve, EWrongCurve);
     let presign_cap = self.custody.take_presign(presign_id);
     let (mut ika, mut sui) = self.take(OP_SIGN, curve, signature_algorithm, 1, ctx);
     let (ika_before, sui_before) = (ika.value(), sui.value());
     let verified_cap = coordinator.verify_presign_cap(presign_cap, ctx);
-    let (_, dwallet_cap) = self.custody.dwallet(dwallet_id);
+    let dwallet_cap = self.custody.dwallet(dwallet_id);
     let approval = coordinator.approve_message(dwallet_cap, signature_algorithm, hash_scheme, message);
     let session = coordinator.register_session_identifier(session_bytes, ctx);
     let sign_id = coordinator.request_sign_and_return_id(
@@ -401,6 +556,217 @@ public fun pay_sign(
     });
     let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
     self.operators.spend(object::id(cap), OP_SIGN, 1, ika_spent, sui_spent, ctx);
+    self.give_back(ika, sui);
+    sign_id
+}
+
+/// Does the same as `pay_sign` with an imported key.
+public fun pay_imported_key_sign(
+    self: &mut Treasury,
+    cap: &OperatorCap,
+    coordinator: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    presign_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    message: vector<u8>,
+    message_centralized_signature: vector<u8>,
+    session_bytes: vector<u8>,
+    request_ref: vector<u8>,
+    ctx: &mut TxContext,
+): ID {
+    self.assert_operator(cap, ctx);
+    assert!(self.custody.curve(dwallet_id) == curve, EWrongCurve);
+    let presign_cap = self.custody.take_presign(presign_id);
+    let (mut ika, mut sui) = self.take(OP_SIGN, curve, signature_algorithm, 1, ctx);
+    let (ika_before, sui_before) = (ika.value(), sui.value());
+    let verified_cap = coordinator.verify_presign_cap(presign_cap, ctx);
+    let dwallet_cap = custody::imported_key(&self.id, dwallet_id);
+    let approval = coordinator.approve_imported_key_message(dwallet_cap, signature_algorithm, hash_scheme, message);
+    let session = coordinator.register_session_identifier(session_bytes, ctx);
+    let sign_id = coordinator.request_imported_key_sign_and_return_id(
+        verified_cap,
+        approval,
+        message_centralized_signature,
+        session,
+        &mut ika,
+        &mut sui,
+        ctx,
+    );
+    event::emit(SignPaid {
+        treasury_id: object::id(self),
+        operator_cap_id: object::id(cap),
+        sign_id,
+        dwallet_id,
+        presign_id,
+        ika: ika_before - ika.value(),
+        sui: sui_before - sui.value(),
+        request_ref,
+    });
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    self.operators.spend(object::id(cap), OP_SIGN, 1, ika_spent, sui_spent, ctx);
+    self.give_back(ika, sui);
+    sign_id
+}
+
+/// Requests the network's check of a dWallet's share that a holder has encrypted for another user. It gives away no
+/// capability: the other user can only make a half of a signature, and the Treasury approves messages as before.
+/// `curve` must be the dWallet's curve. It selects the price ceiling. Against the operator's limits it counts as a DKG.
+public fun pay_share(
+    self: &mut Treasury,
+    cap: &OperatorCap,
+    coordinator: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    curve: u32,
+    recipient: address,
+    encrypted_share_and_proof: vector<u8>,
+    source_share_id: ID,
+    session_bytes: vector<u8>,
+    request_ref: vector<u8>,
+    ctx: &mut TxContext,
+) {
+    self.assert_operator(cap, ctx);
+    assert!(self.custody.curve(dwallet_id) == curve, EWrongCurve);
+    let (mut ika, mut sui) = self.take(OP_SHARE, curve, 0, 1, ctx);
+    let (ika_before, sui_before) = (ika.value(), sui.value());
+    let session = coordinator.register_session_identifier(session_bytes, ctx);
+    coordinator.request_re_encrypt_user_share_for(
+        dwallet_id,
+        recipient,
+        encrypted_share_and_proof,
+        source_share_id,
+        session,
+        &mut ika,
+        &mut sui,
+        ctx,
+    );
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    event::emit(SharePaid {
+        treasury_id: object::id(self),
+        operator_cap_id: object::id(cap),
+        dwallet_id,
+        recipient,
+        ika: ika_spent,
+        sui: sui_spent,
+        request_ref,
+    });
+    self.operators.spend(object::id(cap), OP_DKG, 1, ika_spent, sui_spent, ctx);
+    self.give_back(ika, sui);
+}
+
+/// Uses up the presign, requests the network's check of a user's half of a signature and keeps the half's capability
+/// for `epochs` epochs, 1 to 31. It approves nothing: the signature is requested by `pay_partial_sign`. A dWallet or
+/// imported key has at most 64 halves. They end when its capability leaves the Treasury, also if it comes back.
+/// `curve` must be the dWallet's curve. It selects the price ceiling. Against the operator's limits it counts as a
+/// signature.
+public fun pay_future_sign(
+    self: &mut Treasury,
+    cap: &OperatorCap,
+    coordinator: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    presign_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    message: vector<u8>,
+    message_centralized_signature: vector<u8>,
+    epochs: u64,
+    session_bytes: vector<u8>,
+    request_ref: vector<u8>,
+    ctx: &mut TxContext,
+) {
+    self.assert_operator(cap, ctx);
+    assert!(self.custody.curve(dwallet_id) == curve, EWrongCurve);
+    let presign_cap = self.custody.take_presign(presign_id);
+    let (mut ika, mut sui) = self.take(OP_FUTURE_SIGN, curve, signature_algorithm, 1, ctx);
+    let (ika_before, sui_before) = (ika.value(), sui.value());
+    let verified_cap = coordinator.verify_presign_cap(presign_cap, ctx);
+    let session = coordinator.register_session_identifier(session_bytes, ctx);
+    let half_cap = coordinator.request_future_sign(
+        dwallet_id,
+        verified_cap,
+        message,
+        hash_scheme,
+        message_centralized_signature,
+        session,
+        &mut ika,
+        &mut sui,
+        ctx,
+    );
+    custody::keep_half(&mut self.id, half_cap, dwallet_id, presign_id, epochs, ctx);
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    event::emit(FutureSignPaid {
+        treasury_id: object::id(self),
+        operator_cap_id: object::id(cap),
+        dwallet_id,
+        presign_id,
+        ika: ika_spent,
+        sui: sui_spent,
+        request_ref,
+    });
+    self.operators.spend(object::id(cap), OP_FUTURE_SIGN, 1, ika_spent, sui_spent, ctx);
+    self.give_back(ika, sui);
+}
+
+/// Approves the message with the capability of the dWallet or imported key, and requests the signature that completes
+/// the user's half. `message`, `signature_algorithm` and `hash_scheme` must be those of the half: Ika compares them.
+public fun pay_partial_sign(
+    self: &mut Treasury,
+    cap: &OperatorCap,
+    coordinator: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    presign_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    message: vector<u8>,
+    session_bytes: vector<u8>,
+    request_ref: vector<u8>,
+    ctx: &mut TxContext,
+): ID {
+    self.assert_operator(cap, ctx);
+    assert!(self.custody.curve(dwallet_id) == curve, EWrongCurve);
+    let half_cap = custody::take_half(&mut self.id, dwallet_id, presign_id, ctx);
+    let (mut ika, mut sui) = self.take(OP_PARTIAL_SIGN, curve, signature_algorithm, 1, ctx);
+    let (ika_before, sui_before) = (ika.value(), sui.value());
+    let verified_cap = coordinator.verify_partial_user_signature_cap(half_cap, ctx);
+    let session = coordinator.register_session_identifier(session_bytes, ctx);
+    let sign_id = if (self.custody.is_imported_key(dwallet_id)) {
+        let dwallet_cap = custody::imported_key(&self.id, dwallet_id);
+        let approval = coordinator.approve_imported_key_message(dwallet_cap, signature_algorithm, hash_scheme, message);
+        coordinator.request_imported_key_sign_with_partial_user_signature_and_return_id(
+            verified_cap,
+            approval,
+            session,
+            &mut ika,
+            &mut sui,
+            ctx,
+        )
+    } else {
+        let dwallet_cap = self.custody.dwallet(dwallet_id);
+        let approval = coordinator.approve_message(dwallet_cap, signature_algorithm, hash_scheme, message);
+        coordinator.request_sign_with_partial_user_signature_and_return_id(
+            verified_cap,
+            approval,
+            session,
+            &mut ika,
+            &mut sui,
+            ctx,
+        )
+    };
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    event::emit(SignPaid {
+        treasury_id: object::id(self),
+        operator_cap_id: object::id(cap),
+        sign_id,
+        dwallet_id,
+        presign_id,
+        ika: ika_spent,
+        sui: sui_spent,
+        request_ref,
+    });
+    self.operators.spend(object::id(cap), OP_PARTIAL_SIGN, 1, ika_spent, sui_spent, ctx);
     self.give_back(ika, sui);
     sign_id
 }
@@ -562,7 +928,7 @@ public fun withdraw_release(self: &mut Treasury, admin: &AdminCap, dwallet_id: I
 public fun release_dwallet(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
-    self.custody.release(treasury_id, dwallet_id, ctx);
+    self.custody.release(&mut self.id, treasury_id, dwallet_id, ctx);
 }
 
 /// Sends a presign's capability to an address. Meant for a presign that the network has rejected, which no signature
@@ -592,7 +958,7 @@ public fun withdraw_successor(self: &mut Treasury, admin: &AdminCap) {
 public fun move_dwallets(self: &mut Treasury, admin: &AdminCap, dwallet_ids: vector<ID>, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
-    self.custody.move_dwallets(treasury_id, dwallet_ids, ctx);
+    self.custody.move_dwallets(&mut self.id, treasury_id, dwallet_ids, ctx);
 }
 
 /// Sends the capabilities of these presigns to the successor, whose administrator must take them in.
@@ -616,6 +982,20 @@ public fun take_in_dwallet(
     let treasury_id = object::id(self);
     let cap = transfer::public_receive(&mut self.id, sent);
     self.custody.take_in_dwallet(treasury_id, cap, curve, owner);
+}
+
+/// Takes in the capability of an imported key that was sent to this Treasury, as `take_in_dwallet` does.
+public fun take_in_imported_key(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    sent: Receiving<ImportedKeyDWalletCap>,
+    curve: u32,
+    owner: address,
+) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    let cap = transfer::public_receive(&mut self.id, sent);
+    self.custody.take_in_imported_key(&mut self.id, treasury_id, cap, curve, owner);
 }
 
 /// Takes in a presign's capability that was sent to this Treasury.
@@ -739,6 +1119,19 @@ public fun take_in_dwallet_for_testing(self: &mut Treasury, admin: &AdminCap, ca
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.custody.take_in_dwallet(treasury_id, cap, curve, owner);
+}
+
+#[test_only]
+public fun take_in_imported_key_for_testing(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    cap: ImportedKeyDWalletCap,
+    curve: u32,
+    owner: address,
+) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.take_in_imported_key(&mut self.id, treasury_id, cap, curve, owner);
 }
 
 #[test_only]

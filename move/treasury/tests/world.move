@@ -34,10 +34,13 @@ use treasury::treasury::{
     Deposited,
     DkgPaid,
     Drained,
+    FutureSignPaid,
+    ImportPaid,
     Migrated,
     OperatorCap,
     PauseSet,
     PresignPaid,
+    SharePaid,
     SignPaid,
     Treasury,
     TreasuryCreated,
@@ -53,7 +56,7 @@ const AMPLE: u64 = 1_000_000;
 
 // Transactions are numbered, and the ids of their objects follow from the numbers.
 const TREASURY_TRANSACTION: u64 = 2;
-/// The DKG of the first dWallet; the next ones follow.
+/// The DKG or import of the first dWallet; the next ones follow.
 const FIRST_DKG: u64 = 100;
 /// After an epoch has passed, or with another sender.
 const FIRST_OTHER: u64 = 1_000;
@@ -117,7 +120,7 @@ public fun begin_at(gas_price: u64): World {
     };
     let (ika, sui) = price();
     let mut op = 0;
-    while (op <= 2) {
+    while (op <= 6) {
         world.set_ceiling(0, op, 0, 0, ika, sui);
         op = op + 1;
     };
@@ -233,17 +236,7 @@ public fun pay_presigns(
             sessions,
             self.network.ctx(),
         );
-    let events = events_by_type<PresignPaid>();
-    assert!(ids.length() == count);
-    let mut i = 0;
-    while (i < count) {
-        let event = bcs::to_bytes(&events[events.length() - count + i]);
-        assert!(self.treasury.has_presign(ids[i]) && id_at(&event, 64) == ids[i]);
-        check_price(&event, 104);
-        check_session(self.network.ctx().sender(), sessions[i], count - i);
-        self.presigns.push_back(ids[i]);
-        i = i + 1;
-    };
+    self.check_presigns(ids, sessions);
     self.check_spent(ika_before, sui_before, count);
 }
 
@@ -286,6 +279,102 @@ public fun pay_dkg(
     self.check_spent(ika_before, sui_before, 1);
 }
 
+public fun pay_import(
+    self: &mut World,
+    is_own_cap: bool,
+    is_known_key: bool,
+    curve: u32,
+    user: address,
+    session: vector<u8>,
+) {
+    let key_id = self.key_id(is_known_key);
+    let number = FIRST_DKG + self.dwallets.length();
+    self.network.next(number);
+    let (ika_before, sui_before) = self.treasury.balances();
+    let cap = if (is_own_cap) &self.operators[self.operators.length() - 1] else &self.foreign_operator;
+    let id = self
+        .treasury
+        .pay_import(
+            cap,
+            &mut self.coordinator,
+            key_id,
+            curve,
+            b"message",
+            b"encrypted share and proof",
+            user,
+            b"public output",
+            b"public key",
+            session,
+            b"reference",
+            self.network.ctx(),
+        );
+    let events = events_by_type<ImportPaid>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(self.treasury.has_dwallet(id) && id_at(&event, 64) == id);
+    assert!(id_at(&event, 132) == object::id_from_address(user));
+    check_price(&event, 164);
+    check_reference(&event, 180);
+    self.dwallets.push_back(id);
+    self.check_spent(ika_before, sui_before, 1);
+}
+
+/// Presigns for one dWallet.
+public fun pay_dwallet_presigns(
+    self: &mut World,
+    is_own_cap: bool,
+    dwallet_id: ID,
+    signature_algorithm: u32,
+    sessions: vector<vector<u8>>,
+) {
+    let count = sessions.length();
+    let (ika_before, sui_before) = self.treasury.balances();
+    let cap = if (is_own_cap) &self.operators[self.operators.length() - 1] else &self.foreign_operator;
+    let ids = self
+        .treasury
+        .pay_dwallet_presigns(
+            cap,
+            &mut self.coordinator,
+            dwallet_id,
+            signature_algorithm,
+            sessions,
+            self.network.ctx(),
+        );
+    self.check_presigns(ids, sessions);
+    self.check_spent(ika_before, sui_before, count);
+}
+
+public fun pay_imported_key_sign(
+    self: &mut World,
+    is_own_cap: bool,
+    dwallet_id: ID,
+    presign_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    session: vector<u8>,
+) {
+    let (ika_before, sui_before) = self.treasury.balances();
+    let cap = if (is_own_cap) &self.operators[self.operators.length() - 1] else &self.foreign_operator;
+    let sign_id = self
+        .treasury
+        .pay_imported_key_sign(
+            cap,
+            &mut self.coordinator,
+            dwallet_id,
+            presign_id,
+            curve,
+            signature_algorithm,
+            hash_scheme,
+            b"message",
+            b"user's half",
+            session,
+            b"reference",
+            self.network.ctx(),
+        );
+    self.check_sign(sign_id, dwallet_id, presign_id);
+    self.check_spent(ika_before, sui_before, 1);
+}
+
 public fun pay_sign(
     self: &mut World,
     is_own_cap: bool,
@@ -314,13 +403,128 @@ public fun pay_sign(
             b"reference",
             self.network.ctx(),
         );
-    let events = events_by_type<SignPaid>();
+    self.check_sign(sign_id, dwallet_id, presign_id);
+    self.check_spent(ika_before, sui_before, 1);
+}
+
+public fun pay_share(
+    self: &mut World,
+    is_own_cap: bool,
+    is_known_source: bool,
+    dwallet_id: ID,
+    curve: u32,
+    recipient: address,
+    session: vector<u8>,
+) {
+    let source_id = if (is_known_source) self.network.share_id(&self.coordinator, dwallet_id) else unknown();
+    let (ika_before, sui_before) = self.treasury.balances();
+    let cap = if (is_own_cap) &self.operators[self.operators.length() - 1] else &self.foreign_operator;
+    self
+        .treasury
+        .pay_share(
+            cap,
+            &mut self.coordinator,
+            dwallet_id,
+            curve,
+            recipient,
+            b"encrypted share and proof",
+            source_id,
+            session,
+            b"reference",
+            self.network.ctx(),
+        );
+    let events = events_by_type<SharePaid>();
     let event = bcs::to_bytes(&events[events.length() - 1]);
-    assert!(id_at(&event, 64) == sign_id && id_at(&event, 96) == dwallet_id && id_at(&event, 128) == presign_id);
-    check_price(&event, 160);
-    check_reference(&event, 176);
+    assert!(id_at(&event, 64) == dwallet_id && id_at(&event, 96) == object::id_from_address(recipient));
+    check_price(&event, 128);
+    check_reference(&event, 144);
+    assert!(self.treasury.has_dwallet(dwallet_id));
+    self.check_spent(ika_before, sui_before, 1);
+}
+
+public fun pay_future_sign(
+    self: &mut World,
+    is_own_cap: bool,
+    dwallet_id: ID,
+    presign_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    epochs: u64,
+    session: vector<u8>,
+) {
+    let (ika_before, sui_before) = self.treasury.balances();
+    let cap = if (is_own_cap) &self.operators[self.operators.length() - 1] else &self.foreign_operator;
+    self
+        .treasury
+        .pay_future_sign(
+            cap,
+            &mut self.coordinator,
+            dwallet_id,
+            presign_id,
+            curve,
+            signature_algorithm,
+            hash_scheme,
+            b"message",
+            b"user's half",
+            epochs,
+            session,
+            b"reference",
+            self.network.ctx(),
+        );
+    let events = events_by_type<FutureSignPaid>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(id_at(&event, 64) == dwallet_id && id_at(&event, 96) == presign_id);
+    check_price(&event, 128);
+    check_reference(&event, 144);
     assert!(self.treasury.has_dwallet(dwallet_id) && !self.treasury.has_presign(presign_id));
     self.check_spent(ika_before, sui_before, 1);
+}
+
+public fun pay_partial_sign(
+    self: &mut World,
+    is_own_cap: bool,
+    dwallet_id: ID,
+    presign_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    is_same_message: bool,
+    session: vector<u8>,
+) {
+    let message = if (is_same_message) b"message" else b"another";
+    let (ika_before, sui_before) = self.treasury.balances();
+    let cap = if (is_own_cap) &self.operators[self.operators.length() - 1] else &self.foreign_operator;
+    let sign_id = self
+        .treasury
+        .pay_partial_sign(
+            cap,
+            &mut self.coordinator,
+            dwallet_id,
+            presign_id,
+            curve,
+            signature_algorithm,
+            hash_scheme,
+            message,
+            session,
+            b"reference",
+            self.network.ctx(),
+        );
+    self.check_sign(sign_id, dwallet_id, presign_id);
+    self.check_spent(ika_before, sui_before, 1);
+}
+
+/// This many halves of the last dWallet, each with a presign.
+public fun halves(self: &mut World, count: u64) {
+    let mut i = 0;
+    while (i < count) {
+        let sessions = self.fresh_sessions(1);
+        self.pay_presigns(true, true, 0, 0, sessions);
+        self.complete_presign();
+        let (dwallet_id, presign_id, session) = (self.last_dwallet(), self.last_presign(), self.fresh_session());
+        self.pay_future_sign(true, dwallet_id, presign_id, 0, 0, 0, 2, session);
+        i = i + 1;
+    };
 }
 
 /// Session identifiers that nothing has used.
@@ -571,6 +775,17 @@ public fun take_in_dwallet(self: &mut World, admin: u8, curve: u32, owner: addre
     assert!(id_at(&bcs::to_bytes(&events[events.length() - 1]), 32) == dwallet_id);
 }
 
+/// The capability of the last imported key comes back, for a dWallet of this curve and owner.
+public fun take_in_imported_key(self: &mut World, admin: u8, curve: u32, owner: address) {
+    let dwallet_id = self.last_dwallet();
+    let cap = self.network.imported_key_cap(&self.coordinator, dwallet_id);
+    let admin = pick(&self.admins, &self.foreign_admin, admin);
+    self.treasury.take_in_imported_key_for_testing(admin, cap, curve, owner);
+    assert!(self.treasury.has_dwallet(dwallet_id));
+    let events = events_by_type<DWalletTakenIn>();
+    assert!(id_at(&bcs::to_bytes(&events[events.length() - 1]), 32) == dwallet_id);
+}
+
 /// The capability of the last presign comes back.
 public fun take_in_presign(self: &mut World, admin: u8) {
     let presign_id = self.last_presign();
@@ -615,6 +830,10 @@ public fun complete_presign(self: &mut World) {
     self.network.complete_presign(&mut self.coordinator, id);
 }
 
+public fun complete_half(self: &mut World) {
+    self.network.complete_half(&mut self.coordinator);
+}
+
 public fun activate_dwallet(self: &mut World) {
     let id = self.last_dwallet();
     self.network.activate_dwallet(&mut self.coordinator, id);
@@ -632,6 +851,31 @@ public fun move_on(self: &mut World) {
 
 fun key_id(self: &World, is_known: bool): ID {
     if (is_known) self.network.key_id(&self.coordinator) else unknown()
+}
+
+/// The last events are of these presigns, one for each session.
+fun check_presigns(self: &mut World, ids: vector<ID>, sessions: vector<vector<u8>>) {
+    let events = events_by_type<PresignPaid>();
+    let count = sessions.length();
+    assert!(ids.length() == count);
+    let mut i = 0;
+    while (i < count) {
+        let event = bcs::to_bytes(&events[events.length() - count + i]);
+        assert!(self.treasury.has_presign(ids[i]) && id_at(&event, 64) == ids[i]);
+        check_price(&event, 104);
+        check_session(self.network.ctx().sender(), sessions[i], count - i);
+        self.presigns.push_back(ids[i]);
+        i = i + 1;
+    };
+}
+
+fun check_sign(self: &World, sign_id: ID, dwallet_id: ID, presign_id: ID) {
+    let events = events_by_type<SignPaid>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(id_at(&event, 64) == sign_id && id_at(&event, 96) == dwallet_id && id_at(&event, 128) == presign_id);
+    check_price(&event, 160);
+    check_reference(&event, 176);
+    assert!(self.treasury.has_dwallet(dwallet_id) && !self.treasury.has_presign(presign_id));
 }
 
 fun check_spent(self: &World, ika_before: u64, sui_before: u64, count: u64) {

@@ -1,7 +1,7 @@
 import { readConfig } from "../../service/config/config.ts";
-import { command, EXIT } from "../command.ts";
+import { command, EXIT } from "../command-line/command.ts";
+import { flag } from "../command-line/option.ts";
 import { toJson, toText } from "../describe-config.ts";
-import { flag } from "../option.ts";
 
 export const configCommand = command({
   summary: "print every setting, its value (secrets redacted) and its source, and every error",

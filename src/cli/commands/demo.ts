@@ -1,5 +1,5 @@
-import { command } from "../command.ts";
-import { defaulted, flag, nonEmptyText, optional } from "../option.ts";
+import { command } from "../command-line/command.ts";
+import { defaulted, flag, nonEmptyText, optional } from "../command-line/option.ts";
 
 export const demoCommand = command({
   summary: "start a service in a temporary folder, create a key, sign and verify",

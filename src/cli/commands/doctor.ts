@@ -1,7 +1,7 @@
 import { NETWORK_NAMES, type NetworkName } from "../../service/config/network.ts";
 import type { NamedFinding } from "../../service/operator/health/checks/health-check.ts";
-import { command, EXIT, UsageError } from "../command.ts";
-import { choiceOf, flag, fullnodeUrl, optional } from "../option.ts";
+import { command, EXIT, UsageError } from "../command-line/command.ts";
+import { choiceOf, flag, fullnodeUrl, optional } from "../command-line/option.ts";
 
 export const doctorCommand = command({
   summary: "check everything that the service needs, and give advice",

@@ -1,9 +1,21 @@
+import { readCallPrices } from "../../localnet/call-prices.ts";
 import { loadConfig } from "../../service/config/config.ts";
-import { command } from "../command.ts";
+import { command } from "../command-line/command.ts";
+import {
+  addressOnSui,
+  count,
+  defaulted,
+  flag,
+  httpUrl,
+  nonEmptyText,
+  operand,
+  optional,
+  repeated,
+  WrongValue,
+} from "../command-line/option.ts";
 import { messageOf, UnreachableError } from "../connections/unreachable-error.ts";
 import { DEFAULT_LOCALNET_URL, findLocalnet } from "../find-quick-start.ts";
-import { formatCoins, formatTable } from "../format.ts";
-import { addressOnSui, count, defaulted, flag, httpUrl, nonEmptyText, operand, optional } from "../option.ts";
+import { formatCoins, formatTable } from "../output/format.ts";
 
 export const faucetCommand = command({
   summary: "give an address SUI and IKA on the local network",
@@ -99,10 +111,15 @@ export const localnetCommand = command({
       count(1, 50),
       "1",
     ),
+    price: repeated(
+      "<price>",
+      "<call>=<ika>,<sui>: the price of a call, in the smallest units; once for each call",
+      callPrice,
+    ),
     dataDir: optional("<folder>", "the folder of its chain; default DATA_DIR/localnet", nonEmptyText),
   },
   subcommands: { faucet: faucetCommand },
-  async run({ port, host, faucetPort, faucetCoins, dataDir }, { environment, print, note }) {
+  async run({ port, host, faucetPort, faucetCoins, price, dataDir }, { environment, print, note }) {
     const { runLocalnet } = await import("../../localnet/run-localnet.ts");
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
@@ -111,6 +128,7 @@ export const localnetCommand = command({
       host,
       faucetPort,
       faucetCoinCount: faucetCoins,
+      prices: readCallPrices(price ?? []),
       dataDirectory: dataDir ?? `${loadConfig(environment).dataDirectory}/localnet`,
       signal: stop.signal,
       print,
@@ -118,3 +136,13 @@ export const localnetCommand = command({
     });
   },
 });
+
+/** Checks the price of a call, and returns its text. */
+function callPrice(text: string): string {
+  try {
+    readCallPrices([text]);
+  } catch (error) {
+    throw new WrongValue(error instanceof Error ? error.message : String(error));
+  }
+  return text;
+}

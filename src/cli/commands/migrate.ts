@@ -1,5 +1,5 @@
 import { loadConfig } from "../../service/config/config.ts";
-import { command } from "../command.ts";
+import { command } from "../command-line/command.ts";
 import { openConfiguredDatabase } from "../connections/open-configured-database.ts";
 
 export const migrateCommand = command({

@@ -7,10 +7,20 @@ import {
 import { receiptFromJson } from "../../client/sdk/receipts/receipt-json.ts";
 import { type ReceiptFault, verifyReceipt } from "../../client/sdk/receipts/verify-receipt.ts";
 import { formatDollars } from "../../protocol/price-table.ts";
-import { command, EXIT } from "../command.ts";
+import { isChargeProved } from "../../protocol/seals/proved-charge.ts";
+import { command, EXIT } from "../command-line/command.ts";
+import {
+  flag,
+  hash,
+  hashes,
+  nonEmptyText,
+  operand,
+  optional,
+  uuid,
+  WrongValue,
+} from "../command-line/option.ts";
 import { serviceCommand } from "../connections/service-command.ts";
-import { formatPairs, formatTime } from "../format.ts";
-import { flag, hash, hashes, nonEmptyText, operand, optional, uuid, WrongValue } from "../option.ts";
+import { formatPairs, formatTime } from "../output/format.ts";
 
 const get = serviceCommand({
   caller: "project",
@@ -26,9 +36,10 @@ const get = serviceCommand({
 const verify = command({
   summary: "verify a receipt, without the service",
   details:
-    "Checks the signature, and that the audit trail has the submission. Needs the hash of the seal or the\n" +
-    "keys that sign seals, noted elsewhere. Exits with 1 if anything is wrong. Nothing proves the charge,\n" +
-    "the times and the objects on the chain.",
+    "Checks the signature, and that the audit trail has the submission with its price and its ledger entry.\n" +
+    "Needs the hash of the seal or the keys that sign seals, noted elsewhere. Exits with 1 if anything is\n" +
+    "wrong. An older submission does not prove the price and the ledger entry: the command then says so.\n" +
+    "Nothing proves the time of the signature and the objects on the chain.",
   options: {
     file: operand("<file>", "the output of `tss receipt get --json`", nonEmptyText),
     expectSeal: optional("<hash>", "the hash of the seal, recorded elsewhere", hash),
@@ -50,13 +61,17 @@ const verify = command({
       publicKeys: publicKey,
     });
     const isValid = faults.length === 0;
-    if (json) print(JSON.stringify({ valid: isValid, faults }));
+    const isPriceProved = isValid && isChargeProved(receipt);
+    if (json) print(JSON.stringify({ valid: isValid, faults, chargeProved: isPriceProved }));
     else if (isValid)
       print(
         [
           describe(receipt),
           "",
           "The receipt is valid.",
+          isPriceProved
+            ? "The seal covers the price and the ledger entry."
+            : "The price and the ledger entry are not proved: the event is older and contains neither.",
           ...(dwalletKey ? [] : ["Compare the public key with the one that you know."]),
         ].join("\n"),
       );
@@ -72,6 +87,7 @@ const WORDS: Readonly<Record<ReceiptFault, string>> = {
   public_key: "it is about another public key",
   signature: "the signature is not valid under the public key, for this message and algorithm",
   entry: "the event is not the submission of this request by this project",
+  charge: "the price or the ledger entry is not that of the audited event",
   proof: "the event or the seal does not match its hashes, or the path does not lead to the seal",
   anchor: "the seal is not the expected one; --expect-seal or --public-key says what to trust",
   seal_signature: "the seal's signature is wrong, or none of the given keys made it",

@@ -1,5 +1,5 @@
-import { command } from "../command.ts";
-import { flag } from "../option.ts";
+import { command } from "../command-line/command.ts";
+import { flag } from "../command-line/option.ts";
 
 export const serveCommand = command({
   summary: "run the service; by default on an embedded database and a local network",

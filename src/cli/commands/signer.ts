@@ -1,7 +1,7 @@
 import { Curve } from "../../client/sdk/names.ts";
 import { parseSeal, SEAL_FORMS } from "../../service/config/seal-choice.ts";
 import { PAYLOAD_KINDS } from "../../signer/mcp/payload-input.ts";
-import { command } from "../command.ts";
+import { command } from "../command-line/command.ts";
 import {
   choiceOf,
   choicesOf,
@@ -16,7 +16,7 @@ import {
   texts,
   userReference,
   WrongValue,
-} from "../option.ts";
+} from "../command-line/option.ts";
 import { fullAddress } from "../treasury/change-options.ts";
 
 /** The options that name a key. */

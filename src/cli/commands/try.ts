@@ -1,7 +1,7 @@
 import { NETWORK_NAMES } from "../../service/config/network.ts";
-import { command } from "../command.ts";
+import { command } from "../command-line/command.ts";
+import { choiceOf, flag, fullnodeUrl, nonEmptyText, optional } from "../command-line/option.ts";
 import { explainKeys } from "../connections/service-command.ts";
-import { choiceOf, flag, fullnodeUrl, nonEmptyText, optional } from "../option.ts";
 
 export const tryCommand = command({
   summary: "create a key and sign once with each algorithm on a running service, and report each stage",

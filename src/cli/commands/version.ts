@@ -1,6 +1,6 @@
 import { BUILD_INFO } from "../../service/operator/health/build-info.ts";
-import { command } from "../command.ts";
-import { flag } from "../option.ts";
+import { command } from "../command-line/command.ts";
+import { flag } from "../command-line/option.ts";
 
 export const versionCommand = command({
   summary: "print the version, and the git commit that it was built from",

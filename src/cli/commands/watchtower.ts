@@ -1,4 +1,4 @@
-import { command } from "../command.ts";
+import { command } from "../command-line/command.ts";
 import {
   choiceOf,
   count,
@@ -11,7 +11,7 @@ import {
   required,
   rowNumber,
   texts,
-} from "../option.ts";
+} from "../command-line/option.ts";
 
 const NETWORKS = ["localnet", "testnet", "mainnet"] as const;
 

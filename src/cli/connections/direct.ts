@@ -19,7 +19,7 @@ import { createIdempotencyInterceptor } from "../../service/platform/idempotency
 import { systemClock } from "../../service/platform/lifecycle/clock.ts";
 import type { Database } from "../../service/platform/store/database.ts";
 import { createProviderSessions } from "../../service/users/provider-sessions.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
 

@@ -1,7 +1,7 @@
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { withHeaders } from "../../client/sdk/transport.ts";
+import { withHeaders } from "../../client/sdk/calls/transport.ts";
 import type { ClientConfig } from "../../service/config/client.ts";
-import { UsageError } from "../command.ts";
+import { UsageError } from "../command-line/command.ts";
 import type { CallerKind, Connection, Target } from "./connection.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
-import type { Command, CommandContext } from "../command.ts";
+import type { Command, CommandContext } from "../command-line/command.ts";
+import { flag, nonEmptyText, type Options, optional, uuid, type Values } from "../command-line/option.ts";
 import { isOutcomeUnknown } from "../failure.ts";
-import { flag, nonEmptyText, type Options, optional, uuid, type Values } from "../option.ts";
 import type { CallerKind, Target } from "./connection.ts";
 import { type Clients, withClients } from "./with-clients.ts";
 

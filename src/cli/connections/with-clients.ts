@@ -6,10 +6,10 @@ import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
-import { createEventCalls, type EventCalls } from "../../client/sdk/event-calls.ts";
+import { createEventCalls, type EventCalls } from "../../client/sdk/calls/event-calls.ts";
 import type { ClientConfig } from "../../service/config/client.ts";
 import { loadClientConfig } from "../../service/config/config.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 import { findQuickStart } from "../find-quick-start.ts";
 import type { CallerKind, Connection, Target } from "./connection.ts";
 

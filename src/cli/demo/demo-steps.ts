@@ -4,7 +4,7 @@ import {
   type AlgorithmTriple,
   findSignatureAlgorithm,
 } from "../../protocol/algorithms.ts";
-import { UsageError } from "../command.ts";
+import { UsageError } from "../command-line/command.ts";
 
 /** The demo's algorithm, under the names of the contract. */
 export interface DemoArguments {

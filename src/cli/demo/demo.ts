@@ -6,7 +6,7 @@ import type { AlgorithmTriple } from "../../protocol/algorithms.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../protocol/dwallet-output.ts";
 import { addressOfKey } from "../../protocol/signatures/addresses.ts";
-import { EXIT } from "../command.ts";
+import { EXIT } from "../command-line/command.ts";
 import type { DevelopmentAccess } from "../connections/development-file.ts";
 import {
   chooseTriple,

@@ -17,7 +17,7 @@ import { explainSilence, protocolOf } from "../../service/operator/health/checks
 import { fetchInTime } from "../../service/operator/health/fetch-in-time.ts";
 import { createRedact } from "../../service/platform/telemetry/redact.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
-import { type CommandContext, EXIT, UsageError } from "../command.ts";
+import { type CommandContext, EXIT, UsageError } from "../command-line/command.ts";
 import { checkUrl, findKey } from "../connections/remote.ts";
 import { messageOf } from "../connections/unreachable-error.ts";
 import { findQuickStart } from "../find-quick-start.ts";

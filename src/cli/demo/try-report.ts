@@ -7,7 +7,7 @@ import { formatDollars } from "../../protocol/price-table.ts";
 import { type PaidFee, paidFees } from "../../service/chain/treasury/treasury-events.ts";
 import { BUILD_INFO } from "../../service/operator/health/build-info.ts";
 import { messageOf } from "../connections/unreachable-error.ts";
-import { formatCoins } from "../format.ts";
+import { formatCoins } from "../output/format.ts";
 import type { StageTime } from "./demo-steps.ts";
 
 /** The report of `tss try`. It holds only what anyone may see, besides a last redaction of all its texts. */

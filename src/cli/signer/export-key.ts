@@ -1,9 +1,9 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { loadSignerConfig } from "../../service/config/config.ts";
 import { createFile } from "../../signer/store/durable-file.ts";
-import type { CommandContext } from "../command.ts";
-import { formatPairs } from "../format.ts";
-import { refuseExisting } from "../write-new-file.ts";
+import type { CommandContext } from "../command-line/command.ts";
+import { formatPairs } from "../output/format.ts";
+import { refuseExisting } from "../output/write-new-file.ts";
 import { findKey, type KeyValues } from "./find-key.ts";
 
 /** `tss signer export`: writes a key's seed, in the form that `tss recover` reads. Shows only public facts of the key. */

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Curve } from "../../client/sdk/index.ts";
 import type { SignerConfig } from "../../service/config/signer.ts";
-import { openSeal, openStore, type StoreParts } from "../../signer/open-store.ts";
-import { masterSeeds } from "../../signer/seed-source.ts";
 import { openKeyFile } from "../../signer/store/file-key-store.ts";
 import type { ActiveDWallet, StoredKey } from "../../signer/store/key-store.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { openSeal, openStore, type StoreParts } from "../../signer/store/open-store.ts";
+import { masterSeeds } from "../../signer/store/seed-source.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 import { readMasterSeed, withStoreParts } from "./store-parts.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { loadClientConfig } from "../../service/config/config.ts";
 import type { SignerConfig } from "../../service/config/signer.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
-import { readPrivateFile } from "../../signer/private-file.ts";
 import type { SignerOptions } from "../../signer/start-signer.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { readPrivateFile } from "../../signer/store/private-file.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 import { findQuickStart } from "../find-quick-start.ts";
 
 /** Returns the service of the settings, or the quick start that runs here. Calls neither. */

@@ -4,13 +4,13 @@ import path from "node:path";
 import { loadSignerConfig } from "../../service/config/config.ts";
 import { parseSeal, type SealConfig } from "../../service/config/seal-choice.ts";
 import type { SignerConfig } from "../../service/config/signer.ts";
-import { needed, openSeal, openStore, type StoreParts } from "../../signer/open-store.ts";
 import { createFile } from "../../signer/store/durable-file.ts";
 import { createKeyFile, openKeyFile } from "../../signer/store/file-key-store.ts";
 import type { StoredKey } from "../../signer/store/key-store.ts";
+import { needed, openSeal, openStore, type StoreParts } from "../../signer/store/open-store.ts";
 import { createVaultStore } from "../../signer/vault/vault-key-store.ts";
-import { type CommandContext, UsageError } from "../command.ts";
-import { refuseExisting } from "../write-new-file.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
+import { refuseExisting } from "../output/write-new-file.ts";
 import { withStoreParts } from "./store-parts.ts";
 
 /** `tss signer create`. */

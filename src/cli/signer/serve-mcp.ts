@@ -10,8 +10,8 @@ import { createMcpTools } from "../../signer/mcp/mcp-tools.ts";
 import type { PayloadKind } from "../../signer/mcp/payload-input.ts";
 import { openSignatureLedger, type SignatureLedger } from "../../signer/mcp/signature-ledger.ts";
 import type { SigningPolicy, TransferLimits } from "../../signer/mcp/signing-policy.ts";
-import { readPrivateFile } from "../../signer/private-file.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { readPrivateFile } from "../../signer/store/private-file.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 
 /**
  * Serves the keys of a running signer to an agent until a signal, or until the agent's host closes standard input.

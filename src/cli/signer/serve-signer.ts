@@ -9,11 +9,11 @@ import { createLogger, type Log } from "../../service/platform/telemetry/logger.
 import { Secret } from "../../service/platform/telemetry/secret.ts";
 import { TOKEN, TOKEN_FORM } from "../../signer/access/access-list.ts";
 import { anyoneWith, type Callers, openCallers } from "../../signer/access/callers.ts";
-import { openStore } from "../../signer/open-store.ts";
-import { readPrivateFile } from "../../signer/private-file.ts";
-import { masterSeeds } from "../../signer/seed-source.ts";
 import { type SignerOptions, startSigner } from "../../signer/start-signer.ts";
-import type { CommandContext } from "../command.ts";
+import { openStore } from "../../signer/store/open-store.ts";
+import { readPrivateFile } from "../../signer/store/private-file.ts";
+import { masterSeeds } from "../../signer/store/seed-source.ts";
+import type { CommandContext } from "../command-line/command.ts";
 import { findService } from "./find-service.ts";
 import { openStoreParts, readMasterSeed } from "./store-parts.ts";
 
@@ -61,7 +61,15 @@ export async function serveSigner(context: CommandContext): Promise<number> {
     const store = await openStore(config.store, config.seal, parts);
     const addresses = await startSigner({
       seeds: masterSeed && masterSeeds(masterSeed),
-      ...{ store, service, callers, token, socketPath, port, ethereum, log, lifecycle },
+      store,
+      service,
+      callers,
+      token,
+      socketPath,
+      port,
+      ethereum,
+      log,
+      lifecycle,
       exitDrillMs: exitDrillHours * HOUR_MS,
       isExitDrillReported,
       isSocketGuarded: accessFile !== undefined,

@@ -1,10 +1,10 @@
 import type { SignerConfig } from "../../service/config/signer.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
-import type { StoreParts } from "../../signer/open-store.ts";
-import { readPrivateFile } from "../../signer/private-file.ts";
-import { MASTER_SEED } from "../../signer/seed-source.ts";
+import type { StoreParts } from "../../signer/store/open-store.ts";
+import { readPrivateFile } from "../../signer/store/private-file.ts";
+import { MASTER_SEED } from "../../signer/store/seed-source.ts";
 import { openVault } from "../../signer/vault/vault-client.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-line/command.ts";
 import { readPassphrase } from "./read-passphrase.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Command, CommandContext } from "../command.ts";
-import type { Options, Values } from "../option.ts";
+import type { Command, CommandContext } from "../command-line/command.ts";
+import type { Options, Values } from "../command-line/option.ts";
 import type { TreasuryCallValues } from "./add-treasury-call.ts";
 import { CHANGE_OPTIONS, type ChangeValues } from "./change-options.ts";
 import type { OpenTreasury } from "./open-treasury.ts";

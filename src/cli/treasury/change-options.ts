@@ -9,7 +9,7 @@ import {
   objectId,
   optional,
   WrongValue,
-} from "../option.ts";
+} from "../command-line/option.ts";
 
 /** The options that select a command's chain and Treasury. */
 export const TARGET_OPTIONS = {

@@ -13,7 +13,7 @@ import {
   type TreasuryConsent,
   treasuryConsentBytes,
 } from "../../protocol/chain/treasury-custody.ts";
-import { UsageError } from "../command.ts";
+import { UsageError } from "../command-line/command.ts";
 import { readSeedFile } from "./key-files.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
 

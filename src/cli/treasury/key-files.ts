@@ -6,8 +6,8 @@ import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { MultiSigPublicKey } from "@mysten/sui/multisig";
 import { publicKeyFromSuiBytes } from "@mysten/sui/verify";
 import { hexToBytes } from "../../protocol/bytes.ts";
-import { UsageError } from "../command.ts";
-import { count, optional, WrongValue } from "../option.ts";
+import { UsageError } from "../command-line/command.ts";
+import { count, optional, WrongValue } from "../command-line/option.ts";
 import type { ChangeValues } from "./change-options.ts";
 
 /**
@@ -69,7 +69,7 @@ export function readSeedFile(path: string): Uint8Array {
  * Reads a file with a secret. Throws if other users than the owner have any permission on it, or if it is too long for
  * a key.
  */
-function readPrivateFile(path: string): string {
+export function readPrivateFile(path: string): string {
   const descriptor = openSync(path, "r");
   try {
     const { mode, size } = fstatSync(descriptor);

@@ -7,7 +7,7 @@ import { loadTreasuryConfig } from "../../service/config/config.ts";
 import type { NetworkName } from "../../service/config/network.ts";
 import { describeLocalnet } from "../../service/config/network-access.ts";
 import type { Secret } from "../../service/platform/telemetry/secret.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-line/command.ts";
 import { messageOf, UnreachableError } from "../connections/unreachable-error.ts";
 import { findLocalnet } from "../find-quick-start.ts";
 import type { TargetValues } from "./change-options.ts";

@@ -11,7 +11,7 @@ import {
 import type { OwnedRef } from "../../service/chain/treasury/treasury-calls.ts";
 import { loadTreasuryConfig } from "../../service/config/config.ts";
 import type { NetworkName } from "../../service/config/network.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 import type { TargetValues } from "./change-options.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
 import type { ReviewSubject } from "./review-commands.ts";

@@ -5,8 +5,8 @@ import {
   signatureAlgorithmOfNumbers,
   unsupportedAlgorithmName,
 } from "../../protocol/algorithms.ts";
-import { PRICED_OPERATIONS } from "../../service/chain/treasury/read-prices.ts";
-import { formatCoins } from "../format.ts";
+import { hasAlgorithm, PRICED_OPERATIONS } from "../../service/chain/treasury/read-prices.ts";
+import { formatCoins } from "../output/format.ts";
 
 /**
  * The encoding and the format of each kind of parameter. Coins and received objects are not bytes, so they are absent.
@@ -45,7 +45,7 @@ export function nameOperation(operation: {
 }): string {
   const { curve, signatureAlgorithm } = operation;
   const name = curveOfNumber(curve) ?? `curve ${curve}`;
-  if (operation.operation === "dkg") return `dkg ${name}`;
+  if (["dkg", "share", "import"].includes(operation.operation)) return `${operation.operation} ${name}`;
   return `${operation.operation} ${name}/${algorithmName(curve, signatureAlgorithm) ?? signatureAlgorithm}`;
 }
 
@@ -70,7 +70,8 @@ function showCount(count: string): string {
 }
 
 function showAlgorithm(algorithm: number, before: ReadonlyMap<string, unknown>): string {
-  if (before.get("operation") === PRICED_OPERATIONS.indexOf("dkg")) return `none (${algorithm})`;
+  const operation = PRICED_OPERATIONS[Number(before.get("operation"))];
+  if (operation !== undefined && !hasAlgorithm(operation)) return `none (${algorithm})`;
   return `${algorithmName(Number(before.get("curve")), algorithm) ?? "UNKNOWN"} (${algorithm})`;
 }
 

@@ -1,7 +1,11 @@
 import { CURVE_ALGORITHMS } from "../../protocol/algorithms.ts";
-import type { OperationPrice, PricedOperation } from "../../service/chain/treasury/read-prices.ts";
+import {
+  hasAlgorithm,
+  type OperationPrice,
+  type PricedOperation,
+} from "../../service/chain/treasury/read-prices.ts";
 import type { OperatorAmounts } from "../../service/chain/treasury/treasury-state.ts";
-import { formatCoins, formatTable } from "../format.ts";
+import { formatCoins, formatTable } from "../output/format.ts";
 import { nameOperation } from "./parameter-kinds.ts";
 
 /** Proposes a ceiling for every operation that the service uses: its price plus a margin in percent. */
@@ -36,7 +40,7 @@ export function findOperation<T extends OperationPrice>(
 /** Returns true if the service uses an operation. */
 export function isServed({ operation, curve, signatureAlgorithm }: OperationPrice): boolean {
   const ofCurve = CURVE_ALGORITHMS.filter(({ curveNumber }) => curveNumber === curve);
-  if (operation === "dkg") return ofCurve.length > 0;
+  if (!hasAlgorithm(operation)) return ofCurve.length > 0;
   return ofCurve.some(({ signatureAlgorithmNumber }) => signatureAlgorithmNumber === signatureAlgorithm);
 }
 
@@ -75,16 +79,21 @@ function withMargin(amount: bigint, marginPercent: number): bigint {
 
 /**
  * Proposes an operator's limits per epoch: the numbers of operations, and coins for all of them at the ceiling of the
- * most expensive curve.
+ * most expensive curve. A share and an import count as DKGs, a half that is
+ * kept for later, and its signature, as signatures.
  */
 export function proposeLimits(
   ceilings: readonly OperationPrice[],
   counts: Pick<OperatorAmounts, "dkgs" | "presigns" | "signs">,
 ): OperatorAmounts {
   const cost = (coin: "ika" | "sui") =>
-    counts.dkgs * highest(ceilings, "dkg", coin) +
+    counts.dkgs *
+      dearest((["dkg", "share", "import"] as const).map((name) => highest(ceilings, name, coin))) +
     counts.presigns * highest(ceilings, "presign", coin) +
-    counts.signs * highest(ceilings, "sign", coin);
+    counts.signs *
+      dearest(
+        (["sign", "future_sign", "partial_sign"] as const).map((name) => highest(ceilings, name, coin)),
+      );
   return { ...counts, ika: cost("ika"), sui: cost("sui") };
 }
 
@@ -111,6 +120,12 @@ export function describeLimits({ ika, sui, dkgs, presigns, signs }: OperatorAmou
 
 /** Additional presigns per operator, for the pool. */
 const IN_ADVANCE = 500n;
+
+function dearest(prices: readonly bigint[]): bigint {
+  let most = 0n;
+  for (const price of prices) if (price > most) most = price;
+  return most;
+}
 
 function highest(
   ceilings: readonly OperationPrice[],

@@ -4,10 +4,10 @@ import type { Keypair } from "@mysten/sui/cryptography";
 import { Transaction, TransactionDataBuilder } from "@mysten/sui/transactions";
 import { toBase64 } from "@mysten/sui/utils";
 import { type ExecutionFailure, type TransactionResult, toFailure } from "../../service/chain/outcome.ts";
-import { type CommandContext, UsageError } from "../command.ts";
+import { type CommandContext, UsageError } from "../command-line/command.ts";
 import { confirm } from "../confirm.ts";
 import { messageOf } from "../connections/unreachable-error.ts";
-import { formatPairs } from "../format.ts";
+import { formatPairs } from "../output/format.ts";
 import type { ChangeValues } from "./change-options.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
@@ -171,6 +171,10 @@ const ABORTS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
     9: "the owner's consent was already used, or is out of order",
     10: "at most 64 releases are announced at the same time: withdraw one first",
     11: "the announcement has expired, fourteen epochs after its delay: withdraw it and make it again",
+    12: "the dWallet is of the other kind: one of a DKG and an imported key have calls of their own",
+    13: "the Treasury keeps no such half of a signature: it was used, has expired, or the dWallet has left since",
+    14: "the dWallet has 64 halves of signatures already, which is the maximum",
+    15: "the Treasury keeps a half of a signature for 1 to 31 epochs",
   },
 };
 

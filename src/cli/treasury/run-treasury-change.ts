@@ -1,6 +1,6 @@
 import type { Transaction } from "@mysten/sui/transactions";
 import { normalizeStructTag } from "@mysten/sui/utils";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-line/command.ts";
 import { addTreasuryCall, type TreasuryCallValues } from "./add-treasury-call.ts";
 import type { ChangeValues } from "./change-options.ts";
 import { chooseSigner } from "./key-files.ts";

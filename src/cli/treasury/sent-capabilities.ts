@@ -23,7 +23,9 @@ export async function findSent(treasury: OpenTreasury, predecessorId: string): P
       const listed = await listSent(treasury, type, cursor);
       for (const { objectId, version, digest, previousTransaction } of listed.objects) {
         const moved = (await readMoved(previousTransaction ?? "")).get(objectId);
-        if (moved !== undefined) sent.push({ ref: { objectId, version, digest }, dwallet: moved.dwallet });
+        const ref = { objectId, version, digest };
+        if (moved !== undefined)
+          sent.push({ ref, dwallet: moved.dwallet, isImportedKey: isImportedKeyCap(type) });
       }
       if (!listed.hasNextPage) break;
       cursor = listed.cursor;
@@ -45,9 +47,10 @@ export async function readSent(
     owner.AddressOwner !== treasury.treasuryId
   )
     throw new Error(`${id} is a ${type}, not a capability that was sent to this Treasury`);
-  const isOfDWallet = isDWalletCap(type);
+  const isImportedKey = isImportedKeyCap(type);
+  const isOfDWallet = isImportedKey || type.endsWith("::DWalletCap");
   if (isOfDWallet && dwallet === undefined) throw new Error("--curve and --owner are missing for a dWallet");
-  return { ref: { objectId, version, digest }, dwallet: isOfDWallet ? dwallet : undefined };
+  return { ref: { objectId, version, digest }, dwallet: isOfDWallet ? dwallet : undefined, isImportedKey };
 }
 
 /** A capability that the Treasury can take in. */
@@ -55,6 +58,7 @@ export interface SentCapability {
   readonly ref: OwnedRef;
   /** Undefined for a presign. */
   readonly dwallet: { readonly curve: number; readonly owner: string } | undefined;
+  readonly isImportedKey: boolean;
 }
 
 const MAX_TAKEN_IN = 50;
@@ -85,11 +89,11 @@ function listSent({ client, treasuryId }: OpenTreasury, type: string, cursor: st
 
 function capabilityTypes({ ikaConfig }: OpenTreasury): string[] {
   const module = `${ikaConfig.packages.ikaDwallet2pcMpcOriginalPackage}::coordinator_inner`;
-  return [`${module}::DWalletCap`, `${module}::UnverifiedPresignCap`];
+  return ["DWalletCap", "ImportedKeyDWalletCap", "UnverifiedPresignCap"].map((name) => `${module}::${name}`);
 }
 
-function isDWalletCap(type: string): boolean {
-  return type.endsWith("::DWalletCap");
+function isImportedKeyCap(type: string): boolean {
+  return type.endsWith("::ImportedKeyDWalletCap");
 }
 
 /** Returns a function that reads the capabilities that a Treasury has moved in a transaction, by their ids. */

@@ -80,6 +80,11 @@ export const TREASURY_FUNCTIONS = {
     curve: "curve",
     owner: "address",
   }),
+  take_in_imported_key: admin("take in an imported key's capability that was sent to the Treasury", {
+    capability: "received",
+    curve: "curve",
+    owner: "address",
+  }),
   take_in_presign: admin("take in a presign's capability that was sent to the Treasury", {
     capability: "received",
   }),

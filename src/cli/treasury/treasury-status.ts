@@ -19,7 +19,7 @@ import {
   type TreasuryAnnouncement,
 } from "../../service/chain/treasury/treasury-state.ts";
 import { DAY_MS } from "../../service/platform/lifecycle/clock.ts";
-import { formatCoins, formatPairs } from "../format.ts";
+import { formatCoins, formatPairs } from "../output/format.ts";
 import { type OpenTreasury, readOwned } from "./open-treasury.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { nameOperation } from "./parameter-kinds.ts";

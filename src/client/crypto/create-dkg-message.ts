@@ -1,6 +1,6 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { CURVES, type CurveName, curveNumber } from "../../protocol/algorithms.ts";
-import { bigIntFromBigEndian, bigIntToLittleEndian, encodeVector } from "../../protocol/bytes.ts";
+import { bigIntToLittleEndian, encodeVector } from "../../protocol/bytes.ts";
 import type { Steps } from "../../protocol/chain/read-errors.ts";
 import { decodeUserShare } from "../../protocol/dwallet-output.ts";
 import {
@@ -29,6 +29,7 @@ import {
 } from "../../protocol/proofs/network-key-parts.ts";
 import { rejectionReason } from "../../protocol/proofs/rejected-input.ts";
 import { EngineError } from "./engine.ts";
+import { randomScalar } from "./random-scalar.ts";
 
 /**
  * Proves for one session that the user knows the share x_A behind X_A = x_A G, and computes the output of the DKG. The
@@ -100,14 +101,6 @@ function encodeMessage(curve: CurveArithmetic, message: UserDkgMessage): Uint8Ar
     encodePoint(curve, message.publicShare),
   );
   return concatBytes(Uint8Array.of(0), encodeVector(body));
-}
-
-/** Draws a scalar in 1..order-1, uniform up to 2^-256. */
-function randomScalar(curve: CurveArithmetic): bigint {
-  const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
-  const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
-  wide.fill(0);
-  return scalar;
 }
 
 function readInput(

@@ -10,7 +10,13 @@ import {
   parseDWalletOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../protocol/dwallet-output.ts";
-import { type CurveArithmetic, curveByNumber, decodePoint, scaleBase } from "../../protocol/proofs/curve.ts";
+import {
+  type CurveArithmetic,
+  curveByNumber,
+  decodePoint,
+  pointBytes,
+  scaleBase,
+} from "../../protocol/proofs/curve.ts";
 import { decodeEncryptedShare, verifyEncryptedShare } from "../../protocol/proofs/encrypted-share.ts";
 import { encodeUserPublicOutput } from "../../protocol/proofs/network-key-parts.ts";
 import { rejectionReason, rejectUnless } from "../../protocol/proofs/rejected-input.ts";
@@ -53,19 +59,29 @@ export function* decryptShare(
  * output, and compares all of it. So the result covers both X_A and X_B: an attacker that could choose X_B could choose
  * X = X_A + X_B as its own key. Takes a few milliseconds. Throws EngineError for malformed bytes. Never reveals the
  * share.
+ *
+ * X_B of an imported key follows from nothing. So the caller must give the whole public key, from the private key or from
+ * another proof that the user has accepted it: X_A must be the share's, and X this key. Without it, and for a DKG's output
+ * with it, the result is false.
  */
 export function isOutputOfShare(
   curveName: CurveName,
   parameters: Uint8Array,
   userSecretKeyShare: Uint8Array,
   dwalletOutput: Uint8Array,
+  importedPublicKey?: Uint8Array,
 ): boolean {
   const curve = curveByNumber(curveNumber(curveName));
   try {
-    const { randomizers } = parseDWalletOutput(curveName, dwalletOutput);
+    const { derivation, userPublicShare, publicKey } = parseDWalletOutput(curveName, dwalletOutput);
     const publicShare = scaleBase(curve, decodeUserShare(curveName, userSecretKeyShare));
+    if (derivation === undefined) {
+      if (importedPublicKey === undefined || !equalBytes(publicKey, importedPublicKey)) return false;
+      return equalBytes(userPublicShare.toBytes(), pointBytes(publicShare));
+    }
+    if (importedPublicKey !== undefined) return false;
     const key = knownNetworkKey(curve, parameters);
-    const own = encodeUserPublicOutput(curve, publicShare, randomizers, key);
+    const own = encodeUserPublicOutput(curve, publicShare, derivation.randomizers, key);
     return equalBytes(own, userPublicOutputFromDWalletOutput(curveName, dwalletOutput));
   } catch (error) {
     const reason = rejectionReason(error);

@@ -1,4 +1,4 @@
-import { bigIntFromBigEndian, bigIntFromLittleEndian } from "../../protocol/bytes.ts";
+import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
 import type { Steps } from "../../protocol/chain/read-errors.ts";
 import { scalarToForm } from "../../protocol/class-groups/class-group.ts";
 import { ladderProduct, type PowerLadder, powerLadder } from "../../protocol/class-groups/exponentiation.ts";
@@ -7,7 +7,9 @@ import { decodeEncryptionKey } from "../../protocol/class-groups/keypair.ts";
 import { fromMaximalOrder, type OrderClass } from "../../protocol/class-groups/maximal-order.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import { type CurveArithmetic, scaleBase } from "../../protocol/proofs/curve.ts";
+import type { ProofContext } from "../../protocol/proofs/dkg-transcripts.ts";
 import {
+  type EncryptedShareAndProof,
   encodeEncryptedShare,
   encryptedShareChallenge,
   verifyEncryptedShare,
@@ -15,20 +17,33 @@ import {
 import { EngineError } from "./engine.ts";
 import { forgetLadders, knownLadder } from "./known-network-key.ts";
 import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./prove-evaluation.ts";
+import { randomScalar } from "./random-scalar.ts";
 
 /**
- * Encrypts the share under a class-groups key and proves that it is the discrete logarithm of the public share: a
- * Maurer proof for (Enc(x; r), x*G). Each call draws new randomness. Verifies the result. Takes about a tenth of a
- * second. Throws MalformedBytesError or InvalidFormError for a malformed key, and EngineError if the result fails its
- * check.
+ * Encrypts the share under a class-groups key and proves that it is the discrete logarithm of the public share. Each
+ * call draws new randomness. Verifies the result. Takes about a tenth of a second. Throws MalformedBytesError or
+ * InvalidFormError for a malformed key, and EngineError if the result fails its check.
  */
 export function* encryptShare(
   curve: CurveArithmetic,
   encryptionKeyBytes: Uint8Array,
   share: bigint,
 ): Steps<Uint8Array> {
+  const encryptionKey = decodeEncryptionKey(curve.group, encryptionKeyBytes);
+  return encodeEncryptedShare(curve, yield* proveEncryption(curve, encryptionKey, share, null));
+}
+
+/**
+ * Encrypts a share with a Maurer proof for (Enc(x; r), x*G), in the given place of the protocol. Throws EngineError if
+ * the result fails its check.
+ */
+export function* proveEncryption(
+  curve: CurveArithmetic,
+  encryptionKey: Form,
+  share: bigint,
+  context: ProofContext | null,
+): Steps<EncryptedShareAndProof> {
   const { group } = curve;
-  const encryptionKey = decodeEncryptionKey(group, encryptionKeyBytes);
   const ladders = [
     yield* knownLadder(curve, group.h),
     yield* powerLadder(group, encryptionKey, MASK_BITS),
@@ -41,7 +56,7 @@ export function* encryptShare(
   const maskCiphertext = yield* encrypt(curve, ladders, scalarMask, randomnessMask);
   const maskPoint = scaleBase(curve, scalarMask);
   const masks = { maskCiphertext, maskPoint, ciphertext };
-  const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, masks);
+  const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, masks, context);
   const message = {
     ...masks,
     scalarResponse: (scalarMask + challenge * share) % curve.order,
@@ -49,12 +64,12 @@ export function* encryptShare(
   };
   yield;
   try {
-    verifyEncryptedShare(curve, encryptionKey, publicShare, message);
+    verifyEncryptedShare(curve, encryptionKey, publicShare, message, context);
   } catch (cause) {
     forgetLadders(group.h);
     throw new EngineError("share encryption: the result failed its check; nothing was sent", { cause });
   }
-  return encodeEncryptedShare(curve, message);
+  return message;
 }
 
 /** Encrypts m as (h^r, f^m * ek^r). */
@@ -75,12 +90,4 @@ function randomInteger(bits: number): bigint {
   const integer = BigInt.asUintN(bits, bigIntFromLittleEndian(bytes));
   bytes.fill(0);
   return integer;
-}
-
-/** Draws a scalar in 1..order-1, uniform up to 2^-256. */
-function randomScalar(curve: CurveArithmetic): bigint {
-  const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
-  const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
-  wide.fill(0);
-  return scalar;
 }

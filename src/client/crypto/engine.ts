@@ -23,9 +23,17 @@ export interface CryptoEngine {
   deriveUserKeys(input: DeriveUserKeysInput): Promise<UserKeys>;
   /** Computes the user's DKG message for a share, bound to a session, and encrypts the share to the user. */
   prepareDkg(input: PrepareDkgInput): Promise<PreparedDkg>;
+  /**
+   * Splits a private key of the user between the user and the network, bound to a session, and encrypts the user's share
+   * to the user.
+   */
+  prepareImport(input: PrepareImportInput): Promise<PreparedDkg>;
   /** Decrypts the user's secret share and checks it against the dWallet's public output. */
   decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
-  /** Returns whether both halves of a dWallet's public output follow from the user's share and the network key. */
+  /**
+   * Returns whether both halves of a dWallet's public output follow from the user's share and the network key, or from
+   * the share and the public key of an imported key.
+   */
   isOutputOfShare(input: OutputOfShareInput): Promise<boolean>;
   /** Signs an encryption key or a dWallet's public output with the user's Ed25519 signer. Returns 64 bytes. */
   signAsUser(input: SignAsUserInput): Promise<Uint8Array>;
@@ -94,7 +102,16 @@ export interface PrepareDkgInput extends Abortable {
   readonly encryptionKey: Uint8Array;
 }
 
-/** The contents of a DKG request. They do not reveal the share. */
+/** Input of {@link CryptoEngine.prepareImport}. */
+export interface PrepareImportInput extends PrepareDkgInput {
+  /**
+   * The key to import, 32 bytes: of SECP256K1 and SECP256R1 the number in big-endian, of ED25519 the seed of RFC 8032, of
+   * RISTRETTO the number in little-endian. Not kept after the call.
+   */
+  readonly privateKey: SecretBytes;
+}
+
+/** The contents of a request of a DKG or of an import. They do not reveal the share, nor an imported key. */
 export interface PreparedDkg {
   readonly userDkgMessage: Uint8Array;
   readonly userPublicOutput: Uint8Array;
@@ -117,6 +134,11 @@ export interface OutputOfShareInput extends Abortable {
   readonly parameters: Uint8Array;
   readonly userSecretKeyShare: SecretBytes;
   readonly dwalletOutput: Uint8Array;
+  /**
+   * The public key that the output of an imported key must have. Without it no such output belongs to a share. Default:
+   * the output must be of a DKG.
+   */
+  readonly importedPublicKey?: Uint8Array | undefined;
 }
 
 /** Input of {@link CryptoEngine.signAsUser}. */

@@ -6,6 +6,7 @@ import type { SignRequest } from "./sign-request.ts";
 /** Overwrites the secrets of an input after use. */
 export function wipeSecrets(input: InputOf<Method>): void {
   if ("seed" in input) input.seed.fill(0);
+  if ("privateKey" in input) input.privateKey.fill(0);
   if ("userSecretKeyShare" in input) input.userSecretKeyShare.fill(0);
   if ("decryptionKey" in input) input.decryptionKey.fill(0);
   if ("signerSecretKey" in input) input.signerSecretKey.fill(0);
@@ -16,6 +17,7 @@ export interface PlainCalls {
   buildParameters: Call<{ readonly curve: CurveName; readonly networkKeyOutput: Uint8Array }, Uint8Array>;
   deriveUserKeys: Call<{ readonly curve: CurveName; readonly seed: Uint8Array }, PlainUserKeys>;
   prepareDkg: Call<PlainDkgInput, PreparedDkg>;
+  prepareImport: Call<PlainDkgInput & { readonly privateKey: Uint8Array }, PreparedDkg>;
   decryptShare: Call<PlainDecryptInput, Uint8Array>;
   isOutputOfShare: Call<PlainOutputInput, boolean>;
   signAsUser: Call<{ readonly signerSecretKey: Uint8Array; readonly message: Uint8Array }, Uint8Array>;
@@ -47,6 +49,7 @@ interface PlainOutputInput {
   readonly parameters: Uint8Array;
   readonly userSecretKeyShare: Uint8Array;
   readonly dwalletOutput: Uint8Array;
+  readonly importedPublicKey?: Uint8Array;
 }
 
 export type Method = keyof PlainCalls;

@@ -9,7 +9,13 @@ import {
   scaleBase,
 } from "../../protocol/proofs/curve.ts";
 import type { NetworkKeyParts } from "../../protocol/proofs/network-key-parts.ts";
-import { type PublicPresign, readPresign } from "../../protocol/proofs/presign.ts";
+import {
+  DWALLET_PRESIGN_WEIGHTS,
+  type PresignFamily,
+  type PublicPresign,
+  readDwalletPresign,
+  readPresign,
+} from "../../protocol/proofs/presign.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { SignContext } from "../../protocol/proofs/transcript.ts";
 import { isEcdsa } from "../../protocol/signatures/signature-forms.ts";
@@ -17,8 +23,8 @@ import { deriveSignRandomness, type SignRandomness } from "./derive-sign-randomn
 import { knownNetworkKey } from "./known-network-key.ts";
 
 /**
- * Decodes a sign request. The dWallet and the presign must be bound to the network key in the parameters, and the share
- * must belong to the dWallet. Throws MalformedBytesError, InvalidFormError or RejectedInput.
+ * Decodes a sign request. The dWallet and the presign must be bound to the network key in the parameters, or the presign
+ * to the imported key, and the share must belong to the dWallet. Throws MalformedBytesError, InvalidFormError or RejectedInput.
  */
 export function openSignRequest(request: SignRequest): OpenSignRequest {
   const { triple, dwalletOutput, parameters } = request;
@@ -35,9 +41,14 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
   const key = knownNetworkKey(curve, parameters);
   const dwallet = parseDWalletOutput(triple.curve, dwalletOutput);
   const family = isEcdsa(triple.signatureAlgorithm) ? "ecdsa" : "schnorr";
-  const presign = readPresign(curve, family, request.presign);
-  rejectUnless(equalBytes(dwallet.commitment, key.commitment), "the dWallet belongs to another network key");
-  rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign belongs to another network key");
+  const { derivation } = dwallet;
+  const isOfKey = derivation === undefined || equalBytes(derivation.commitment, key.commitment);
+  rejectUnless(isOfKey, "the dWallet belongs to another network key");
+  const publicKey = decodePoint(curve, dwallet.publicKey, "public key");
+  const presign =
+    family === "ecdsa" && derivation === undefined
+      ? readOwnPresign(curve, publicKey, request.presign)
+      : readGlobalPresign(curve, family, key, request.presign);
   const userPublicShare = decodePoint(curve, dwallet.userPublicShare.toBytes(), "user's public share");
   const { share, randomness } = derive(request, curve, key);
   rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share does not belong to the dWallet");
@@ -45,12 +56,35 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
     curve,
     share,
     dwallet,
-    publicKey: decodePoint(curve, dwallet.publicKey, "public key"),
+    publicKey,
     userPublicShare,
     presign,
     key,
     randomness,
   };
+}
+
+/** Reads an ECDSA presign of an imported key, which no other dWallet can use. */
+function readOwnPresign(
+  curve: CurveArithmetic,
+  publicKey: CurvePoint,
+  bytes: Uint8Array,
+): OpenSignRequest["presign"] {
+  const presign = readDwalletPresign(curve, bytes);
+  rejectUnless(presign.publicKey.equals(publicKey), "the presign belongs to another dWallet");
+  return presign;
+}
+
+/** Reads a presign that any dWallet of the network key can use. */
+function readGlobalPresign(
+  curve: CurveArithmetic,
+  family: PresignFamily,
+  key: NetworkKeyParts,
+  bytes: Uint8Array,
+): OpenSignRequest["presign"] {
+  const presign = readPresign(curve, family, bytes);
+  rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign belongs to another network key");
+  return presign;
 }
 
 /** Returns whether all numbers drawn so far are those of this request, which it derives again. */
@@ -92,7 +126,7 @@ export interface OpenSignRequest {
   readonly publicKey: CurvePoint;
   /** X_A. */
   readonly userPublicShare: CurvePoint;
-  readonly presign: PublicPresign;
+  readonly presign: Pick<PublicPresign, "sessionId" | "ciphertexts" | "noncePoints">;
   readonly key: NetworkKeyParts;
   /** The caller destroys it. */
   readonly randomness: SignRandomness;
@@ -101,5 +135,6 @@ export interface OpenSignRequest {
 /** Returns the context of an ECDSA message's proofs. */
 export function signContext(opened: OpenSignRequest): SignContext {
   const { curve, publicKey, userPublicShare, dwallet, presign } = opened;
-  return { curve, dwallet: { publicKey, userPublicShare, randomizers: dwallet.randomizers }, presign };
+  const randomizers = dwallet.derivation?.randomizers ?? DWALLET_PRESIGN_WEIGHTS;
+  return { curve, dwallet: { publicKey, userPublicShare, randomizers }, presign };
 }

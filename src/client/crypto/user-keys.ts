@@ -17,11 +17,9 @@ import { ownUserKeys, type PlainUserKeys } from "./plain-data.ts";
 export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUserKeys {
   if (seed.length !== 32) throw new EngineError(`seed: 32 bytes, not ${seed.length}`);
   const classGroupsSeed = domainSeed("CLASS_GROUPS_DECRYPTION_KEY_V1", seed, curve);
-  const signerSeed = domainSeed("ED25519_SIGNING_KEY_V1", seed, curve);
   const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(curveNumber(curve), classGroupsSeed);
-  const signerSecretKey = deriveEd25519SecretKey(signerSeed, SUI_PATH);
   classGroupsSeed.fill(0);
-  signerSeed.fill(0);
+  const signerSecretKey = deriveSigner(seed, curve);
   const signerPublicKey = ed25519.getPublicKey(signerSecretKey);
   const signerAddress = suiAddress("ED25519", signerPublicKey);
   return { curve, encryptionKey, decryptionKey, signerPublicKey, signerAddress, signerSecretKey };
@@ -30,6 +28,21 @@ export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUs
 /** Derives the same keys as {@link derivePlainUserKeys}, with secrets that the caller can destroy. */
 export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
   return ownUserKeys(derivePlainUserKeys(seed, curve));
+}
+
+/** Returns the Sui address of a seed's signer on one curve. Takes about 5 ms. */
+export function signerAddressOf(seed: Uint8Array, curve: CurveName): string {
+  const secretKey = deriveSigner(seed, curve);
+  const address = suiAddress("ED25519", ed25519.getPublicKey(secretKey));
+  secretKey.fill(0);
+  return address;
+}
+
+function deriveSigner(seed: Uint8Array, curve: CurveName): Uint8Array {
+  const signerSeed = domainSeed("ED25519_SIGNING_KEY_V1", seed, curve);
+  const secretKey = deriveEd25519SecretKey(signerSeed, SUI_PATH);
+  signerSeed.fill(0);
+  return secretKey;
 }
 
 /** Signs the encryption key, as its registration on the chain requires. Returns 64 bytes. */

@@ -9,8 +9,17 @@ export const MAX_MESSAGE_BYTES = 16_381;
 
 /** Refuses a seed that is not 32 bytes. */
 export function checkSeed(seed: Uint8Array): void {
-  if (!(seed instanceof Uint8Array)) throw invalid("seed", "must be a Uint8Array");
-  if (seed.length !== 32) throw invalid("seed", `must be 32 bytes, not ${seed.length}`);
+  check32Bytes("seed", seed);
+}
+
+/** Refuses a private key that is not 32 bytes. */
+export function checkPrivateKey(privateKey: Uint8Array): void {
+  check32Bytes("privateKey", privateKey);
+}
+
+function check32Bytes(field: string, secret: Uint8Array): void {
+  if (!(secret instanceof Uint8Array)) throw invalid(field, "must be a Uint8Array");
+  if (secret.length !== 32) throw invalid(field, `must be 32 bytes, not ${secret.length}`);
 }
 
 /** Refuses a curve that is not one of the four names. */

@@ -1,8 +1,9 @@
-import type { Transport } from "@connectrpc/connect";
 import type { SignRequest } from "../../../gen/client/tss/v1/signing_pb.ts";
-import type { CryptoEngine } from "../crypto/engine.ts";
 import type { ActionOptions } from "./action.ts";
-import { deferredParts } from "./actions/load-flows.ts";
+import { importKey } from "./actions/imports/import-key.ts";
+import type { ImportKeyArgs } from "./actions/imports/import-within.ts";
+import { type SignLaterArgs, signLater } from "./actions/later/sign-later.ts";
+import type { SignLaterResult } from "./actions/later/sign-later-within.ts";
 import { type GetOrCreateArgs, getOrCreate, onboard, resumeOnboard } from "./actions/onboard.ts";
 import type {
   OnboardArgs,
@@ -11,6 +12,12 @@ import type {
   ResumeOnboardArgs,
 } from "./actions/onboard-within.ts";
 import { readKey } from "./actions/read-key.ts";
+import { adoptDWallet } from "./actions/recovery/adopt-dwallet.ts";
+import type {
+  AdoptDWalletArgs,
+  AdoptDWalletResult,
+  AdoptDWalletStage,
+} from "./actions/recovery/adopt-within.ts";
 import { findDWallets } from "./actions/recovery/find-dwallets.ts";
 import type {
   FindDWalletsArgs,
@@ -28,25 +35,29 @@ import type {
 } from "./actions/recovery/recover-within.ts";
 import { resume } from "./actions/resume.ts";
 import type { ResumeArgs, ResumeResult } from "./actions/resume-within.ts";
+import { acceptShare, registerRecipient, shareWith } from "./actions/sharing/share-with.ts";
+import type {
+  AcceptShareArgs,
+  AcceptShareResult,
+  AcceptShareStage,
+  RecipientKey,
+  RegisterRecipientArgs,
+  RegisterRecipientStage,
+  ShareWithArgs,
+  ShareWithResult,
+  ShareWithStage,
+} from "./actions/sharing/share-within.ts";
 import { type ResumeSignArgs, resumeSign, type SignOptions, sign } from "./actions/sign.ts";
 import type { SignArgs } from "./actions/sign-args.ts";
 import { type SignManyItem, type SignManyOptions, signMany } from "./actions/sign-many.ts";
 import type { SignResult, SignStage } from "./actions/sign-within.ts";
 import { type WatchSignArgs, watchSign } from "./actions/watch-sign.ts";
-import { chooseChain } from "./chain/choose-chain.ts";
-import { createNetworkSource, type IkaObjects } from "./chain/network.ts";
-import { invalid } from "./checks.ts";
-import { chooseEngine } from "./choose-engine.ts";
-import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
+import { createEventCalls, type EventCalls } from "./calls/event-calls.ts";
+import { createProjectCalls, type ProjectCalls } from "./calls/project-calls.ts";
+import { authorizedTransport, type ClientOptions, createContext } from "./client-options.ts";
+import type { RawClients } from "./context.ts";
 import { type CustodyActions, createCustodyActions } from "./custody/custody-actions.ts";
-import { createEventCalls, type EventCalls } from "./event-calls.ts";
-import type { Network } from "./names.ts";
-import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
-import { createServiceCaller } from "./service-calls.ts";
-import { createProvingFetch, type DeviceKey, openDeviceKey } from "./sessions/device-key.ts";
-import { type SessionSource, withSession } from "./sessions/session.ts";
 import { createSessionCalls, type SessionCalls } from "./sessions/session-calls.ts";
-import { createDefaultTransport, withHeaders } from "./transport.ts";
 
 /**
  * A client of one service, network and project. A failed action rejects with a {@link TssError}. Besides the reasons
@@ -94,6 +105,29 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   resumeOnboard(args: ResumeOnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /**
+   * Makes a dWallet of a private key that the user had before. Its public key and addresses stay the same. The service
+   * charges once per dWallet, the price of an imported key. Whoever has another copy of the private key signs without
+   * the service, whatever its policies: see `docs/imported-keys.md`.
+   *
+   * The client splits the key between the user and the network. The private key never leaves the process: the service
+   * gets one half of it, encrypted to the network. Keep the seed as for `onboard`. Errors that {@link TssClient.resume}
+   * can continue from have a `resumeToken`; `resume` then needs the seed and the private key.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed; `metadata.field` names it.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the curve is unknown.
+   * @throws {TssError} INSUFFICIENT_CREDIT when the project's credit is below the price.
+   * @throws {TssError} CHAIN_REJECTED when the service imports no keys of the curve.
+   * @throws {TssError} DWALLET_NAME_TAKEN when another dWallet has the name.
+   * @throws {TssError} OUTPUT_MISMATCH when the dWallet is not of the private key; do not use it.
+   * @throws {TssError} CUSTODY_MISMATCH when the user could not take the dWallet out of the service; do not use it.
+   * @throws {TssError} TIMEOUT when the deadline passes; resume with the error's token.
+   *
+   * @example
+   * const { dwallet, addresses } = await client.importKey({ seed, curve: "SECP256K1", privateKey });
+   * privateKey.fill(0);
+   */
+  importKey(args: ImportKeyArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
+  /**
    * Signs a message and verifies the signature. The service charges once, when the client submits the user's half. A
    * repeated call with the same arguments and `idempotencyKey` continues the same request.
    *
@@ -133,7 +167,7 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    * Continues any interrupted action from an error's `resumeToken`, in this or another process. However often it is
    * resumed, the action makes one dWallet or one signature and is charged once. A token from a third party could name
    * another dWallet or algorithm: pass `dwalletId`, `curve`, `signatureAlgorithm` and `hashScheme` to have them
-   * compared.
+   * compared. An import also needs its private key.
    *
    * @throws {TssError} VALIDATION when the token is malformed or does not match an argument, or a required argument is
    *   missing; `metadata.field` names it.
@@ -149,6 +183,24 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     args?: ResumeArgs,
     options?: ActionOptions<OnboardStage | SignStage>,
   ): Promise<ResumeResult>;
+  /**
+   * Gives the user's half of one message now, and has the service hold it until somebody releases it with
+   * `releaseSign`, for at most `holdSeconds`. Resolves once the network has verified the half. The half fixes the
+   * dWallet, the message and the algorithm: the network completes it for nothing else. It does not bind the service
+   * itself, which could complete it before a release. The price is that of a signature and of a hold, charged once.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} INSUFFICIENT_CREDIT when the project's credit is below the price.
+   * @throws {TssError} TOO_MANY_RESERVATIONS when the project or the dWallet has too many held halves.
+   * @throws {TssError} CHAIN_REJECTED when the service holds no halves of this algorithm.
+   * @throws {TssError} WRONG_STATE when the service is of a release without holds; it gets no half.
+   * @throws {TssError} TIMEOUT when the deadline passes; call again with the same arguments and idempotency key.
+   *
+   * @example
+   * const { signRequestId } = await client.signLater({ ...key, ...algorithm, message, holdSeconds: 86_400 });
+   * await approver.releaseSign({ signRequestId });
+   */
+  signLater(args: SignLaterArgs, options?: SignOptions): Promise<SignLaterResult>;
   /**
    * Follows a submitted sign request to its end and verifies the signature. Needs no seed, and never charges. The
    * message and the dWallet come from the service; use `resume` to have them compared.
@@ -215,6 +267,74 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     options?: ActionOptions<RecoverShareStage>,
   ): Promise<RecoverShareResult>;
   /**
+   * Brings an Active dWallet that the Treasury holds and no project has into the client's project, such as one that a
+   * service lost with its database. It costs nothing and sends no transaction. The client first proves the share from the
+   * seed. A repeated call returns the result again.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed, or names another project than the client's.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the dWallet is on another curve.
+   * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+   * @throws {TssError} CUSTODY_MISMATCH when the Treasury does not hold the dWallet for the user.
+   * @throws {TssError} DWALLET_TAKEN when another project or user has the dWallet.
+   * @throws {TssError} DWALLET_NAME_TAKEN when another dWallet has the name.
+   * @throws {TssError} DATABASE_BEHIND_CHAIN when the service has yet to restore its database; try again later.
+   * @throws {TssError} WRONG_STATE while a dWallet of the same seed is being made; try again.
+   *
+   * @example
+   * const { dwallets } = await client.findDWallets({ seed });
+   * for (const { dwalletId, curve } of dwallets) await client.adoptDWallet({ seed, curve, dwalletId });
+   */
+  adoptDWallet(
+    args: AdoptDWalletArgs,
+    options?: ActionOptions<AdoptDWalletStage>,
+  ): Promise<AdoptDWalletResult>;
+  /**
+   * Registers the key of a recipient, with whom the owner of a dWallet can then share it. It is free. Give the result to
+   * the owner, on a way that the service does not control.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the curve is unknown.
+   *
+   * @example
+   * const recipient = await client.registerRecipient({ seed: bobsSeed, curve, userReference: "bob" });
+   */
+  registerRecipient(
+    args: RegisterRecipientArgs,
+    options?: ActionOptions<RegisterRecipientStage>,
+  ): Promise<RecipientKey>;
+  /**
+   * Shares a dWallet with another user of the project, who can then accept the share and sign. It cannot be taken back:
+   * `removeHolder` ends the recipient's use at this service alone. While the recipient has a share, a repeated
+   * call returns it, and costs nothing.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed, or the dWallet has an imported key.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the dWallet is on another curve.
+   * @throws {TssError} RECIPIENT_MISMATCH when the chain has no such key of the recipient; share nothing.
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+   * @throws {TssError} TOO_MANY_HOLDERS when the dWallet has 8 holders.
+   * @throws {TssError} INSUFFICIENT_CREDIT when the project's credit is below the price.
+   * @throws {TssError} NETWORK_REJECTED when the network refuses the share.
+   *
+   * @example
+   * await client.shareWith({ seed, curve, dwalletId, recipient, userReference: "bob" });
+   */
+  shareWith(args: ShareWithArgs, options?: ActionOptions<ShareWithStage>): Promise<ShareWithResult>;
+  /**
+   * Accepts a share that the owner of a dWallet has sent to this seed's key. The client first proves that it leads to the
+   * dWallet's public key. Sign with `acceptUnverifiedShare: true`, because the owner knows the share too.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the dWallet is on another curve.
+   * @throws {TssError} SHARE_UNVERIFIED when the chain shows no share of the dWallet for this seed.
+   * @throws {TssError} SHARE_MISMATCH when the share does not lead to the dWallet's public key.
+   *
+   * @example
+   * await client.acceptShare({ seed: bobsSeed, curve, dwalletId });
+   * await client.sign({ seed: bobsSeed, acceptUnverifiedShare: true, curve, dwalletId, message, ...algorithm });
+   */
+  acceptShare(args: AcceptShareArgs, options?: ActionOptions<AcceptShareStage>): Promise<AcceptShareResult>;
+  /**
    * Yields each state of a sign request once, until the request completes or fails. Intermediate states may be missing.
    * It does not verify the signature; `sign`, `resumeSign` and `resume` do.
    *
@@ -258,138 +378,22 @@ export function createClient(options: ClientOptions): TssClient {
     onboard: (args, actionOptions) => onboard(context, args, actionOptions),
     getOrCreate: (args, actionOptions) => getOrCreate(context, args, actionOptions),
     resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
+    importKey: (args, actionOptions) => importKey(context, args, actionOptions),
     sign: (args, signOptions) => sign(context, args, signOptions),
     signMany: (items, manyOptions) => signMany(context, items, manyOptions),
     resume: (token, args, actionOptions) => resume(context, token, args, actionOptions),
+    signLater: (args, signOptions) => signLater(context, args, signOptions),
     resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
     readKey: (args, actionOptions) => readKey(context, args, actionOptions),
     findDWallets: (args, actionOptions) => findDWallets(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
+    adoptDWallet: (args, actionOptions) => adoptDWallet(context, args, actionOptions),
+    registerRecipient: (args, actionOptions) => registerRecipient(context, args, actionOptions),
+    shareWith: (args, actionOptions) => shareWith(context, args, actionOptions),
+    acceptShare: (args, actionOptions) => acceptShare(context, args, actionOptions),
     watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
     sessions: createSessionCalls(transport, context.call),
     events: createEventCalls(transport, context.call),
     raw: context.raw,
   };
-}
-
-/** Options of {@link createClient}: exactly one of `apiKey` and `session`, and the rest. */
-export type ClientOptions = CommonOptions & (KeyOption | SessionOption);
-
-/** A client with a project's key, for backends. */
-export interface KeyOption {
-  /** A key of the project, `tss_…`. The service refuses it in a web page: use `session` there. */
-  readonly apiKey: string;
-  readonly session?: undefined;
-}
-
-/** A client with the session of one user, for pages and apps. */
-export interface SessionOption {
-  /** Returns the token of a session, which the backend creates with `client.sessions.create`. */
-  readonly session: SessionSource;
-  readonly apiKey?: undefined;
-  /**
-   * The key of this device, with which the client proves each call of a session that is bound to it (`openDeviceKey` of
-   * the entry `/device-key`); false for none. Default: a key in the browser's IndexedDB, and none where there is no
-   * IndexedDB or with another `transport`, whose fetch must then be one of `createProvingFetch`.
-   */
-  readonly deviceKey?: DeviceKey | false | undefined;
-}
-
-/** The options of every client. */
-export interface CommonOptions {
-  /** The service's URL, such as `http://127.0.0.1:3000`. */
-  readonly baseUrl: string;
-  readonly network: Network;
-  /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
-  readonly transport?: Transport | undefined;
-  /**
-   * How long an action repeats a call while a service that has answered this client cannot be reached, in milliseconds
-   * from 0 to 600,000. Default 30,000. The action's own time limit also ends it. With 0, and for a service
-   * that has not answered yet, the client tries five times in about 1.5 s.
-   */
-  readonly reconnectTimeoutMs?: number | undefined;
-  /**
-   * The engine that computes the user's half. Default: this package's TypeScript engine on the caller's thread, in slices
-   * of about 20 ms. `createWorkerEngine` of the entry `/worker` computes on workers, and `createReferenceEngine` of the
-   * entry `/reference` in Ika's WebAssembly. The caller closes an engine that it passes.
-   */
-  readonly engine?: CryptoEngine | undefined;
-  /**
-   * The fullnode that the client reads the chain from, or up to eight, which must all answer and agree. Default on
-   * testnet and mainnet: Sui's public fullnode. Default on a localnet: the fullnode that the service names.
-   */
-  readonly fullnodeUrl?: string | readonly string[] | undefined;
-  /**
-   * The digest of the chain's genesis checkpoint, in Base58. The client pins the digests of testnet and mainnet.
-   * Default on a localnet: any digest.
-   */
-  readonly chainIdentifier?: string | undefined;
-  /**
-   * The object id of the Treasury that keeps the dWallets' capabilities. Set the one whose package you have checked.
-   * Default: the one that the service names.
-   */
-  readonly treasuryId?: string | undefined;
-  /**
-   * The ids of Ika from which the client reads the chain. The client pins those of testnet and mainnet.
-   * Default on a localnet: those that the service names.
-   */
-  readonly ika?: IkaObjects | undefined;
-}
-
-function authorizedTransport(options: ClientOptions): Transport {
-  const { apiKey, session, network, baseUrl } = options;
-  if ((apiKey === undefined) === (session === undefined))
-    throw invalid("apiKey", "give either apiKey or session");
-  if (session === undefined) {
-    const transport = options.transport ?? createDefaultTransport(baseUrl);
-    return withHeaders(transport, { authorization: `Bearer ${apiKey}`, "x-network": network });
-  }
-  const openDevice = deviceOf(options);
-  const transport =
-    options.transport ??
-    createDefaultTransport(baseUrl, openDevice && ((send) => createProvingFetch(openDevice, send)));
-  return withSession(withHeaders(transport, { "x-network": network }), session, openDevice);
-}
-
-/** Returns how to open the key of this device, once; undefined if the client proves no calls. */
-function deviceOf({
-  deviceKey,
-  transport,
-}: ClientOptions & SessionOption): (() => Promise<DeviceKey>) | undefined {
-  if (deviceKey === false) return undefined;
-  if (deviceKey !== undefined) return async () => deviceKey;
-  if (transport !== undefined || globalThis.indexedDB === undefined) return undefined;
-  let opened: Promise<DeviceKey> | undefined;
-  return () => {
-    opened ??= openDeviceKey();
-    // The next call tries again.
-    opened.catch(() => {
-      opened = undefined;
-    });
-    return opened;
-  };
-}
-
-function createContext(options: ClientOptions, transport: Transport): ClientContext {
-  const { network, reconnectTimeoutMs } = options;
-  if (reconnectTimeoutMs !== undefined) checkReconnectTimeout(reconnectTimeoutMs);
-  const raw = createRawClients(transport);
-  const call = createServiceCaller(reconnectTimeoutMs);
-  const source = createNetworkSource({ raw, call }, network);
-  const chosen = chooseChain(options);
-  const engine = chooseEngine(options.engine);
-  return {
-    network,
-    raw,
-    call,
-    engine,
-    getNetwork: source.read,
-    ...deferredParts({ chosen, source, engine }),
-    activeDWallets: new Map(),
-  };
-}
-
-function checkReconnectTimeout(timeoutMs: number): void {
-  if (!(timeoutMs >= 0 && timeoutMs <= 600_000))
-    throw invalid("reconnectTimeoutMs", "must be between 0 and 600000");
 }

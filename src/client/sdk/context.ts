@@ -3,6 +3,7 @@ import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { Account } from "../../../gen/client/tss/v1/account_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { type GetNetworkResponse, Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { Sharing } from "../../../gen/client/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/client/tss/v1/users_pb.ts";
 import type { CurveName } from "../../protocol/algorithms.ts";
@@ -11,17 +12,18 @@ import type { ChainReader } from "../../protocol/chain/chain-reader.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import type { Action } from "./action.ts";
 import type { MadeHalves } from "./actions/made-halves.ts";
+import type { ServiceCaller } from "./calls/service-calls.ts";
 import type { ChainSessionSource, LastChange } from "./chain/chain-session.ts";
 import type { ChainPosition, TableEntry } from "./chain/fullnode.ts";
 import type { TableRequest } from "./chain/list-table.ts";
 import type { ObjectKind } from "./chain/object-kinds.ts";
 import type { Network } from "./names.ts";
-import type { ServiceCaller } from "./service-calls.ts";
 
 /** Creates the generated clients over one transport. */
 export function createRawClients(transport: Transport): RawClients {
   return {
     onboarding: createServiceClient(Onboarding, transport),
+    sharing: createServiceClient(Sharing, transport),
     signing: createServiceClient(Signing, transport),
     billing: createServiceClient(Billing, transport),
     account: createServiceClient(Account, transport),
@@ -32,6 +34,7 @@ export function createRawClients(transport: Transport): RawClients {
 /** The generated clients, for calls that no action covers. They throw a ConnectError. */
 export interface RawClients {
   readonly onboarding: Client<typeof Onboarding>;
+  readonly sharing: Client<typeof Sharing>;
   readonly signing: Client<typeof Signing>;
   readonly billing: Client<typeof Billing>;
   readonly account: Client<typeof Account>;

@@ -68,6 +68,8 @@ export type LocalReason =
    * it.
    */
   | "SHARE_UNVERIFIED"
+  /** The chain has no such encryption key of the recipient's address on the dWallet's curve. Share nothing with it. */
+  | "RECIPIENT_MISMATCH"
   /** The public output from the service or the network is not the one that the user's half implies. */
   | "OUTPUT_MISMATCH"
   /** The presign differs from the one on the chain. */

@@ -25,15 +25,20 @@ export {
   type GetNetworkResponse as NetworkInformation,
 } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 export type { Session } from "../../../gen/client/tss/v1/sessions_pb.ts";
+export { type Holder, Holder_State as HolderState } from "../../../gen/client/tss/v1/sharing_pb.ts";
 export {
   type SignRequest,
   type SignRequest_Failure as SignFailure,
+  SignRequest_Hold_State as SignHoldState,
   SignRequest_Status as SignStatus,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
 export type { User } from "../../../gen/client/tss/v1/users_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
+export type { ImportKeyArgs } from "./actions/imports/import-within.ts";
+export type { SignLaterArgs } from "./actions/later/sign-later.ts";
+export type { SignLaterResult } from "./actions/later/sign-later-within.ts";
 export type { GetOrCreateArgs } from "./actions/onboard.ts";
 export type {
   OnboardArgs,
@@ -41,6 +46,11 @@ export type {
   OnboardStage,
   ResumeOnboardArgs,
 } from "./actions/onboard-within.ts";
+export type {
+  AdoptDWalletArgs,
+  AdoptDWalletResult,
+  AdoptDWalletStage,
+} from "./actions/recovery/adopt-within.ts";
 export type {
   FindDWalletsArgs,
   FindDWalletsResult,
@@ -57,6 +67,17 @@ export type {
   ShareSource,
 } from "./actions/recovery/recover-within.ts";
 export type { ResumeArgs, ResumeResult } from "./actions/resume-within.ts";
+export type {
+  AcceptShareArgs,
+  AcceptShareResult,
+  AcceptShareStage,
+  RecipientKey,
+  RegisterRecipientArgs,
+  RegisterRecipientStage,
+  ShareWithArgs,
+  ShareWithResult,
+  ShareWithStage,
+} from "./actions/sharing/share-within.ts";
 export type { ResumeSignArgs, SignOptions } from "./actions/sign.ts";
 export type { SignArgs } from "./actions/sign-args.ts";
 export type { SignManyItem, SignManyOptions } from "./actions/sign-many.ts";
@@ -74,15 +95,28 @@ export {
   solanaAddress,
   suiAddress,
 } from "./addresses.ts";
-export type { IkaObjects } from "./chain/network.ts";
-export type { TssClient } from "./client.ts";
+export type { EventCalls, ListEventsArgs, WatchEventsArgs } from "./calls/event-calls.ts";
+export type {
+  ListDepositAddressesArgs,
+  ListDepositsArgs,
+  ListDWalletsArgs,
+  ListEncryptionKeysArgs,
+  ListSignsArgs,
+  ProjectCalls,
+  ReportExitDrillArgs,
+  UsageArgs,
+} from "./calls/project-calls.ts";
+export type { ListArgs, RequestOptions } from "./calls/service-calls.ts";
+export type { ListUsersArgs, UserArgs, UserCalls } from "./calls/user-calls.ts";
 export {
-  type ClientOptions,
-  type CommonOptions,
-  createClient,
-  type KeyOption,
-  type SessionOption,
-} from "./client.ts";
+  type VerifyWebhookArgs,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookMessage,
+} from "./calls/verify-webhook.ts";
+export type { IkaObjects } from "./chain/network.ts";
+export { createClient, type TssClient } from "./client.ts";
+export type { ClientOptions, CommonOptions, KeyOption, SessionOption } from "./client-options.ts";
 export type { RawClients } from "./context.ts";
 export type { CustodyActions } from "./custody/custody-actions.ts";
 export type {
@@ -97,7 +131,6 @@ export { submitLeave, submitRefusal } from "./custody/submit-authorization.ts";
 export type { GasSigner, SubmitArgs } from "./custody/submit-consent.ts";
 export type { TreasuryAuthorization } from "./custody/treasury-authorization.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
-export type { EventCalls, ListEventsArgs, WatchEventsArgs } from "./event-calls.ts";
 export {
   Curve,
   curveName,
@@ -107,22 +140,7 @@ export {
   SignatureAlgorithm,
   signatureAlgorithmName,
 } from "./names.ts";
-export type {
-  ListArgs,
-  ListDepositAddressesArgs,
-  ListDepositsArgs,
-  ListDWalletsArgs,
-  ListEncryptionKeysArgs,
-  ListSignsArgs,
-  ListUsersArgs,
-  ProjectCalls,
-  ReportExitDrillArgs,
-  UsageArgs,
-  UserArgs,
-  UserCalls,
-} from "./project-calls.ts";
 export { createRecovery, type Recovery, type RecoveryOptions } from "./recovery.ts";
-export type { RequestOptions } from "./service-calls.ts";
 export type { SessionRequest, SessionSource, SessionToken } from "./sessions/session.ts";
 export type {
   CreatedSession,
@@ -132,9 +150,3 @@ export type {
   SessionBudget,
   SessionCalls,
 } from "./sessions/session-calls.ts";
-export {
-  type VerifyWebhookArgs,
-  verifyWebhook,
-  type WebhookHeaders,
-  type WebhookMessage,
-} from "./verify-webhook.ts";

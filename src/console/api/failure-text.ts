@@ -14,11 +14,19 @@ export function failureText(cause: unknown): FailureText {
       reason,
       requestId,
       isKeyRefused,
+      isSilent: true,
       message: "Check that the service runs and that this browser reaches it.",
     };
   }
   const message = `${error.rawMessage.slice(0, 1).toUpperCase()}${error.rawMessage.slice(1, MAX_LENGTH)}`;
-  return { reason, requestId, isKeyRefused, message, title: TITLES[error.code] ?? "The call failed" };
+  return {
+    reason,
+    requestId,
+    isKeyRefused,
+    isSilent: false,
+    message,
+    title: TITLES[error.code] ?? "The call failed",
+  };
 }
 
 /** The parts of an error that a page shows. */
@@ -30,6 +38,13 @@ export interface FailureText {
   readonly requestId: string | undefined;
   /** True if the service refuses the key. */
   readonly isKeyRefused: boolean;
+  /** True if nothing answered, or only a proxy: another try may succeed. */
+  readonly isSilent: boolean;
+}
+
+/** Returns true if a read failed because its id is unknown, or is none at all. */
+export function isUnknown(failure: FailureText | undefined, reason: string): boolean {
+  return failure?.reason === reason || failure?.reason === "VALIDATION";
 }
 
 const MAX_LENGTH = 500;

@@ -1,10 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type FailureText, failureText } from "./failure-text.ts";
+import { reach, retryPauseMs } from "./reach.ts";
 import { useSignOut } from "./session.ts";
 
 /**
- * Makes a call when the page opens, when an input changes, and every `everyMs` while the tab is visible. Keeps the last
- * data while a later call runs or after it fails.
+ * Makes a call when the page opens, when an input changes, and every `everyMs` while the tab is visible and no call
+ * waits for its answer. Keeps the last data while a later call runs or after it fails. Tries again by itself if the
+ * service does not answer.
  */
 export function useCall<Data>(
   load: (signal: AbortSignal) => Promise<Data>,
@@ -20,30 +22,57 @@ export function useCall<Data>(
   const subject = JSON.stringify(inputs);
   const shown = useRef(subject);
 
+  const failureCount = useRef(0);
+  const isWaiting = useRef(false);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+
   useEffect(() => {
     const abort = new AbortController();
+    let retry: ReturnType<typeof setTimeout> | undefined;
     const isNew = shown.current !== subject;
     shown.current = subject;
+    isWaiting.current = true;
     setState((before) => (isNew ? { isLoading: true } : { ...before, isLoading: true }));
     loadNow.current(abort.signal).then(
       (data) => {
-        if (!abort.signal.aborted) setState({ data, isLoading: false });
+        if (abort.signal.aborted) return;
+        isWaiting.current = false;
+        reach.answered();
+        failureCount.current = 0;
+        setState({ data, readMs: Date.now(), isLoading: false });
       },
       (cause: unknown) => {
         if (abort.signal.aborted) return;
+        isWaiting.current = false;
         const failure = failureText(cause);
+        if (failure.isSilent) reach.silent();
+        else reach.answered();
         if (failure.isKeyRefused) signOut(failure.message);
-        else setState(({ data }) => ({ ...(data !== undefined && { data }), failure, isLoading: false }));
+        else {
+          setState(({ data, readMs }) => ({
+            ...(data !== undefined && { data }),
+            ...(readMs !== undefined && { readMs }),
+            failure,
+            isLoading: false,
+          }));
+        }
+        if (failure.isSilent) {
+          failureCount.current++;
+          retry = setTimeout(reload, retryPauseMs(failureCount.current));
+        }
       },
     );
-    return () => abort.abort();
+    return () => {
+      clearTimeout(retry);
+      abort.abort();
+    };
   }, [subject, round]);
 
-  const reload = useCallback(() => setRound((before) => before + 1), []);
   useEffect(() => {
     if (everyMs === undefined) return undefined;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") reload();
+      // A reload drops the call that runs, so a slow service would never be shown, nor a silent one noticed.
+      if (document.visibilityState === "visible" && !isWaiting.current) reload();
     }, everyMs);
     return () => clearInterval(timer);
   }, [everyMs, reload]);
@@ -52,6 +81,8 @@ export function useCall<Data>(
 
 interface CallState<Data> {
   readonly data?: Data;
+  /** When the data were read, by the browser's clock, in milliseconds since 1970. */
+  readonly readMs?: number;
   readonly failure?: FailureText;
   readonly isLoading: boolean;
 }

@@ -31,9 +31,17 @@ export function useSignRequests(listed: readonly SignRequest[]): readonly SignRe
 
 const STREAMS_MAX_COUNT = 3;
 
-/** The numbers of states ascend in time, so the greater one is newer. */
-function newerOf(listed: SignRequest, told: SignRequest | undefined): SignRequest {
-  return told !== undefined && told.status >= listed.status ? told : listed;
+/**
+ * Returns the newer of a request's states from the list and from the stream. The numbers of states ascend in time, so
+ * the greater one is newer. A stream tells changes of the state alone, so only the list tells that the transaction of a
+ * queued request was sent.
+ */
+export function newerOf<Request extends Pick<SignRequest, "status" | "sendTime">>(
+  listed: Request,
+  told: Request | undefined,
+): Request {
+  if (told === undefined || told.status < listed.status) return listed;
+  return told.status === listed.status && listed.sendTime !== undefined ? listed : told;
 }
 
 /** Returns true if a watch is refused permanently. */

@@ -8,6 +8,8 @@ export interface Concern {
   /** The console's page about it. */
   readonly href: string;
   readonly page: string;
+  /** The heading of the runbook's entry about it. Absent if there is none. */
+  readonly runbook?: string;
 }
 
 /** Returns the concerns with the urgent ones first. */

@@ -1,4 +1,4 @@
-import { formatCount, parseMoney } from "./text.ts";
+import { formatCount, formatMoney, parseMoney } from "./text.ts";
 
 /*
  * What is wrong with a typed text, as a sentence for its field. Each function returns undefined for a right text, and
@@ -37,6 +37,19 @@ export function amountFault(text: string): string | undefined {
   return amountMicroUsd === 0n ? "An amount of zero changes nothing." : undefined;
 }
 
+/** Of the balance, in dollars, below which there is a warning. */
+export function lowBalanceFault(text: string): string | undefined {
+  if (text.trim() === "") return undefined;
+  const amountMicroUsd = parseMoney(text);
+  if (amountMicroUsd === undefined || amountMicroUsd <= 0n)
+    return "Write an amount above zero such as 12.50, with at most six decimals.";
+  return amountMicroUsd <= LOW_BALANCE_MAX_MICRO_USD
+    ? undefined
+    : `The highest amount is ${formatMoney(LOW_BALANCE_MAX_MICRO_USD)}.`;
+}
+
+const LOW_BALANCE_MAX_MICRO_USD = 1_000_000_000_000_000n;
+
 /** Of a whole number from 1 to a maximum. */
 export function countFault(text: string, max: number): string | undefined {
   if (text === "") return undefined;
@@ -61,6 +74,29 @@ export function projectIdFault(text: string): string | undefined {
     ? undefined
     : "A project id is a UUID, such as 0190163d-8694-739b-aea5-966c26f8ad91.";
 }
+
+/** Of an actor of the audit trail in a filter. */
+export function actorFault(text: string): string | undefined {
+  const [wrong] = /[^!-~]/u.exec(text.trim()) ?? [];
+  if (wrong !== undefined) return `An actor, such as admin:alice, cannot contain “${wrong}”.`;
+  return lengthFault(text.trim(), ACTOR_MAX_LENGTH);
+}
+
+/** Of an action of the audit trail in a filter. */
+export function actionFault(text: string): string | undefined {
+  return text.trim() === "" || /^[a-z_-]{1,40}\.[a-z_-]{1,40}$/.test(text.trim())
+    ? undefined
+    : "An action has two words with a dot between them, such as api_key.revoke.";
+}
+
+/** Of the last day of a span of days, as `2027-01-31`. */
+export function lastDayFault(firstDay: string, lastDay: string): string | undefined {
+  return firstDay === "" || lastDay === "" || firstDay <= lastDay
+    ? undefined
+    : "The last day comes before the first one.";
+}
+
+const ACTOR_MAX_LENGTH = 100;
 
 /** Of IP addresses and CIDR blocks, separated by commas or spaces. */
 export function addressesFault(text: string): string | undefined {

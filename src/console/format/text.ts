@@ -1,4 +1,5 @@
 import type { DescEnum } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import { formatDollars, formatUnits } from "../../protocol/price-table.ts";
 
@@ -76,9 +77,53 @@ export function formatMoneyChange(amountMicroUsd: bigint): string {
   return `${amountMicroUsd > 0n ? "+" : ""}${formatMoney(amountMicroUsd)}`;
 }
 
-/** Formats an amount of 10^-9 SUI or IKA: `1,234.5 SUI`. */
+/**
+ * Formats an amount of 10^-9 SUI or IKA with at most four decimals, rounded down: `1,234.5 SUI`. `< 0.0001 SUI` stands
+ * for less than that.
+ */
 export function formatCoin(amount: bigint, symbol: "SUI" | "IKA"): string {
-  return `${amount < 0n ? "−" : ""}${formatUnits(amount < 0n ? -amount : amount, 9, 0)} ${symbol}`;
+  return shortUnits(amount, 9, symbol);
+}
+
+/** Formats an amount in smallest units of a coin with at most four decimals, as {@link formatCoin} does. */
+export function shortUnits(amount: bigint, decimals: number, symbol: string): string {
+  const size = amount < 0n ? -amount : amount;
+  const sign = amount < 0n ? "−" : "";
+  const step = 10n ** BigInt(Math.max(0, decimals - COIN_DECIMALS));
+  if (size > 0n && size < step) return `${sign === "" ? "<" : ">"} ${sign}0.0001 ${symbol}`;
+  return `${sign}${formatUnits(size - (size % step), decimals, 0)} ${symbol}`;
+}
+
+const COIN_DECIMALS = 4;
+
+/** Returns an amount of smallest units as a plain decimal number without grouped digits: `-1234.5`. */
+export function plainUnits(amount: bigint, decimals: number): string {
+  const size = formatUnits(amount < 0n ? -amount : amount, decimals, 0).replaceAll(",", "");
+  return amount < 0n ? `-${size}` : size;
+}
+
+/** Returns micro-USD as a plain number of dollars: `-0.01`. */
+export function plainMoney(amountMicroUsd: bigint): string {
+  return plainUnits(amountMicroUsd, 6);
+}
+
+/** Returns a time in ISO 8601; empty if there is none. */
+export function plainTime(time: Timestamp | undefined): string {
+  return time === undefined ? "" : timestampDate(time).toISOString();
+}
+
+/**
+ * Says how long ago a time was, or how far ahead it is, in its greatest unit: `3 min ago`, `in 2 d`. Undefined for a time
+ * more than 30 days away, which a date tells better.
+ */
+export function relativeTime(atMs: number, nowMs: number): string | undefined {
+  const apartMs = Math.abs(nowMs - atMs);
+  if (apartMs < 1_000) return "now";
+  const seconds = Math.floor(apartMs / 1_000);
+  if (seconds > 30 * 86_400) return undefined;
+  const [size, name] = UNITS.find(([each]) => seconds >= each)!;
+  const text = `${Math.floor(seconds / size)} ${name}`;
+  return atMs <= nowMs ? `${text} ago` : `in ${text}`;
 }
 
 /** Parses dollars as people write them, such as `-12.5`, into micro-USD. Undefined for an invalid amount. */

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useSession } from "../api/session.ts";
-import { SelectField } from "../ui/field.tsx";
+import { SelectField } from "../design/form/field.tsx";
 
 /** Chooses whether a list shows only the chosen network or all networks. Absent if the service has only one. */
 export function NetworkFilter({ isOverAll, onSelect }: NetworkFilterProps): JSX.Element | null {

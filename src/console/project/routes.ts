@@ -6,7 +6,7 @@ export const PROJECT_ROUTES: readonly Route[] = [
     path: "",
     menu: "",
     title: "Overview",
-    load: async () => (await import("./overview-page.tsx")).OverviewPage,
+    load: async () => (await import("./overview/overview-page.tsx")).OverviewPage,
   },
   {
     path: "dwallets",
@@ -14,14 +14,14 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Signing",
     scope: "read",
     title: "dWallets",
-    load: async () => (await import("./dwallets-page.tsx")).DWalletsPage,
+    load: async () => (await import("./signing/dwallets-page.tsx")).DWalletsPage,
   },
   {
     path: "dwallets",
     menu: "dwallets",
     title: "dWallet",
     hasId: true,
-    load: async () => (await import("./dwallet-page.tsx")).DWalletPage,
+    load: async () => (await import("./signing/dwallet-page.tsx")).DWalletPage,
   },
   {
     path: "signs",
@@ -29,14 +29,14 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Signing",
     scope: "read",
     title: "Sign requests",
-    load: async () => (await import("./signs-page.tsx")).SignsPage,
+    load: async () => (await import("./signing/signs-page.tsx")).SignsPage,
   },
   {
     path: "signs",
     menu: "signs",
     title: "Sign request",
     hasId: true,
-    load: async () => (await import("./sign-page.tsx")).SignPage,
+    load: async () => (await import("./signing/sign-page.tsx")).SignPage,
   },
   {
     path: "balance",
@@ -44,7 +44,7 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Money",
     scope: "billing",
     title: "Balance",
-    load: async () => (await import("./balance-page.tsx")).BalancePage,
+    load: async () => (await import("./money/balance-page.tsx")).BalancePage,
   },
   {
     path: "usage",
@@ -52,7 +52,7 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Money",
     scope: "billing",
     title: "Usage",
-    load: async () => (await import("./usage-page.tsx")).UsagePage,
+    load: async () => (await import("./money/usage-page.tsx")).UsagePage,
   },
   {
     path: "deposits",
@@ -60,7 +60,7 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Money",
     scope: "billing",
     title: "Deposits",
-    load: async () => (await import("./deposits-page.tsx")).DepositsPage,
+    load: async () => (await import("./money/deposits-page.tsx")).DepositsPage,
   },
   {
     path: "prices",
@@ -68,7 +68,7 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Money",
     scope: "billing",
     title: "Prices",
-    load: async () => (await import("./prices-page.tsx")).PricesPage,
+    load: async () => (await import("./money/prices-page.tsx")).PricesPage,
   },
   {
     path: "users",
@@ -76,14 +76,14 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Access",
     scope: "read",
     title: "Users",
-    load: async () => (await import("./users-page.tsx")).UsersPage,
+    load: async () => (await import("./access/users-page.tsx")).UsersPage,
   },
   {
     path: "users",
     menu: "users",
     title: "User",
     hasId: true,
-    load: async () => (await import("./user-page.tsx")).UserPage,
+    load: async () => (await import("./access/user-page.tsx")).UserPage,
   },
   {
     path: "sessions",
@@ -91,7 +91,7 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Access",
     scope: "sessions",
     title: "Sessions",
-    load: async () => (await import("./sessions-page.tsx")).SessionsPage,
+    load: async () => (await import("./access/sessions-page.tsx")).SessionsPage,
   },
   {
     path: "webhooks",
@@ -114,6 +114,6 @@ export const PROJECT_ROUTES: readonly Route[] = [
     group: "Access",
     scope: "read",
     title: "Keys",
-    load: async () => (await import("./keys-page.tsx")).KeysPage,
+    load: async () => (await import("./access/keys-page.tsx")).KeysPage,
   },
 ];

@@ -1,7 +1,8 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { blake2b256 } from "../../protocol/chain/sui-hash.ts";
 import { fieldId, u64Name } from "../fullnode/objects/dynamic-fields.ts";
 import type { FieldInfo, Owner } from "../fullnode/objects/object.ts";
-import { addressOfBytes, blake2b256 } from "../fullnode/objects/sui-types.ts";
+import { addressOfBytes } from "../fullnode/objects/sui-types.ts";
 
 /** The version of the coordinator's inner state, which is also the name of its dynamic field. */
 export const COORDINATOR_VERSION = 2n;

@@ -1,4 +1,6 @@
+import { fromBase64 } from "@mysten/sui/utils";
 import { type FunctionTable, functionTable, type MoveFunction } from "../fullnode/execution/move-function.ts";
+import { ikaConfigOf } from "../ika-config.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 import { assertCoordinatorVersion } from "./coordinator/coordinator-state.ts";
 import { acceptShareFunctions } from "./coordinator/dwallets/accept-share.ts";
@@ -18,9 +20,11 @@ import { balanceFunctions } from "./framework/balance-functions.ts";
 import { frameworkFunctions } from "./framework/framework-functions.ts";
 import { adminFunctions } from "./treasury/admin-functions.ts";
 import { custodyFunctions } from "./treasury/custody-functions.ts";
-import { operatorFunctions } from "./treasury/operators.ts";
+import { halfFunctions } from "./treasury/half-functions.ts";
+import { operatorFunctions } from "./treasury/operator-functions.ts";
 import { publicFunctions } from "./treasury/public-functions.ts";
 import { publishTreasury } from "./treasury/treasury-genesis.ts";
+import { localTreasuryPackage } from "./treasury/treasury-package.ts";
 import { userFunctions } from "./treasury/user-functions.ts";
 
 /** Returns every Move function that the network's transactions may call. */
@@ -51,6 +55,8 @@ export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
       publish: (call, modules, dependencies) => publishTreasury(addresses, call, { modules, dependencies }),
       functionsOf: (treasuryPackageId) =>
         functionTable(treasuryFunctions({ ...addresses, treasuryPackageId })),
+      firstPackageId: addresses.treasuryPackageId,
+      modules: () => localTreasuryPackage(ikaConfigOf(addresses).packages).modules.map(fromBase64),
     },
   );
 }
@@ -63,6 +69,7 @@ function treasuryFunctions(addresses: NetworkAddresses): MoveFunction[] {
     ...custodyFunctions(addresses),
     ...userFunctions(addresses),
     ...operatorFunctions(addresses),
+    ...halfFunctions(addresses),
   ];
 }
 

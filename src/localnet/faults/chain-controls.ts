@@ -1,6 +1,11 @@
 import { TreasuryObject } from "../../protocol/chain/treasury-custody.ts";
+import type { CallPrices, Price, PricedCall } from "../call-prices.ts";
 import type { NetworkAddresses, NetworkKeyOutputs } from "../contracts/addresses.ts";
-import { coordinatorEpoch, updateInner } from "../contracts/coordinator/coordinator-state.ts";
+import {
+  type CoordinatorInner,
+  coordinatorEpoch,
+  updateInner,
+} from "../contracts/coordinator/coordinator-state.ts";
 import {
   addNetworkKey,
   addReconfiguration,
@@ -8,6 +13,7 @@ import {
   networkKeyId,
   newKeyOutputs,
 } from "../contracts/coordinator/network-keys.ts";
+import { PROTOCOL_OF_CALL } from "../contracts/coordinator/prices.ts";
 import type { ExecutionState } from "../fullnode/execution/execution-state.ts";
 import { systemCommit } from "../fullnode/execution/system-transaction.ts";
 import type { Ledger } from "../fullnode/objects/ledger.ts";
@@ -38,6 +44,20 @@ export function createChainControls(options: ChainControlsOptions): ChainControl
           }
         }),
       ),
+    async setPrices(prices) {
+      const wanted = new Map<number, Price>(
+        Object.entries(prices).map(([name, price]) => [PROTOCOL_OF_CALL[name as PricedCall], price]),
+      );
+      const change = (inner: CoordinatorInner) => {
+        for (const { key, value } of inner.pricing_and_fee_manager.current.pricing_map.contents) {
+          const price = wanted.get(key.protocol);
+          if (price === undefined) continue;
+          value.fee_ika = String(price.ika);
+          value.gas_fee_reimbursement_sui = String(price.sui);
+        }
+      };
+      await commit("set-prices", (state) => updateInner(state, addresses, change));
+    },
     setTreasury: ({ ika, sui }) =>
       commit("set-treasury", (state) => {
         const treasury = state.find(addresses.treasuryId);
@@ -90,6 +110,8 @@ export interface ChainControls {
   advanceEpoch(): Promise<bigint>;
   /** Multiplies every price of the coordinator by this many percent: 200 doubles them. */
   scalePrices(percent: number): Promise<void>;
+  /** Sets the prices of these calls, of every curve and algorithm. */
+  setPrices(prices: CallPrices): Promise<void>;
   /** Adds a network encryption key, which becomes the newest. Returns its id. */
   rotateNetworkKey(): Promise<string>;
   /** Sets the Treasury's balances to these amounts, in the smallest units. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { blake2b256 } from "../../protocol/chain/sui-hash.ts";
 import { invalidInput, moveAbort, RpcFailure, Status } from "../fullnode/execution/failures.ts";
 import { type FunctionTable, functionTable } from "../fullnode/execution/move-function.ts";
-import { blake2b256 } from "../fullnode/objects/sui-types.ts";
 import { NoAnswer, type UnaryMethod } from "../fullnode/wire/node-methods.ts";
 import type { MpcOutcome, NetworkMpc } from "../mpc/engine.ts";
 import { type FaultSettings, NO_FAULTS, type SessionName } from "./fault-settings.ts";

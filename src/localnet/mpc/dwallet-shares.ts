@@ -3,6 +3,7 @@ import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { type CurvePoint, pointBytes, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
 import type { ShareRandomizers } from "../../protocol/proofs/dkg-transcripts.ts";
 import { readCiphertext } from "../../protocol/proofs/message-parts.ts";
+import { DWALLET_PRESIGN_WEIGHTS } from "../../protocol/proofs/presign.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
@@ -37,7 +38,7 @@ export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWal
   const publicKey = readPoint(curve, reader, "public key");
   const encryptedShare = readCiphertext(curve, reader);
   const userPublicShare = readPoint(curve, reader, "user's public share");
-  const randomizers = kind === IMPORTED ? ([1n, 0n, 0n] as const) : readRandomizers(key, reader);
+  const randomizers = kind === IMPORTED ? DWALLET_PRESIGN_WEIGHTS : readRandomizers(key, reader);
   reader.end();
 
   const networkShare =

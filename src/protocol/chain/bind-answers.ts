@@ -1,8 +1,8 @@
 import type { GrpcTypes, RpcTransport } from "@mysten/sui/grpc";
-import { TransactionDataBuilder } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { MixedUpAnswerError } from "./read-errors.ts";
+import { transactionDigest } from "./sui-hash.ts";
 
 /**
  * Wraps the transport of a Sui client and checks that each answer matches its request: every object, transaction,
@@ -72,7 +72,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ExecuteTransaction: check<GrpcTypes.ExecuteTransactionRequest, GrpcTypes.ExecuteTransactionResponse>(
     ({ transaction: sent }, { transaction }) => {
       const bytes = sent?.bcs?.value;
-      if (bytes) checkTransaction(TransactionDataBuilder.getDigestFromBytes(bytes), transaction);
+      if (bytes) checkTransaction(transactionDigest(bytes), transaction);
     },
   ),
 };
@@ -160,7 +160,7 @@ function checkTransaction(
     transaction.digest,
     transaction.transaction?.digest,
     transaction.effects?.transactionDigest,
-    bytes && TransactionDataBuilder.getDigestFromBytes(bytes),
+    bytes && transactionDigest(bytes),
     ...(transaction.events?.events ?? []).map((event) => event.transactionDigest),
   ].find((one) => one !== undefined && one !== digest);
   if (found !== undefined || transaction.digest === undefined)

@@ -87,6 +87,8 @@ export interface ChainEncryptionKey {
   readonly id: string;
   readonly curveNumber: number;
   readonly encryptionKey: Uint8Array;
+  /** The signer's Ed25519 signature over `encryptionKey`. */
+  readonly signature: Uint8Array;
   readonly signerPublicKey: Uint8Array;
   readonly signerAddress: string;
 }
@@ -161,6 +163,7 @@ export function parseEncryptionKey(content: Uint8Array): ChainEncryptionKey {
     id: raw.id,
     curveNumber: raw.curve,
     encryptionKey: Uint8Array.from(raw.encryption_key),
+    signature: Uint8Array.from(raw.encryption_key_signature),
     signerPublicKey: Uint8Array.from(raw.signer_public_key),
     signerAddress: raw.signer_address,
   };
@@ -215,24 +218,28 @@ export function parseStruct<T extends Input, Input>(
   return value;
 }
 
-/** The session and the dWallet of a DKG request event. */
+/** The session and the dWallet of an event that requests a DKG, or the verification of an imported key. */
 interface DkgRequestEvent {
   /** keccak256(sender || session bytes), 32 bytes: the argument of `digestOfPreimage`. */
   readonly preimage: Uint8Array;
   readonly dwalletId: string;
 }
 
-/** Returns whether a Sui event of this type is a DKG request. The type names the package that first defined it. */
+/**
+ * Returns whether a Sui event of this type requests a DKG, or the verification of an imported key. The type names the
+ * package that first defined it.
+ */
 export function isDkgRequestEvent(eventType: string): boolean {
   return (
     eventType.includes("::sessions_manager::DWalletSessionEvent<") &&
-    eventType.endsWith("::coordinator_inner::DWalletDKGRequestEvent>")
+    (eventType.endsWith("::coordinator_inner::DWalletDKGRequestEvent>") ||
+      eventType.endsWith("::coordinator_inner::DWalletImportedKeyVerificationRequestEvent>"))
   );
 }
 
 /**
- * Reads the start of `sessions_manager::DWalletSessionEvent<DWalletDKGRequestEvent>`: epoch | session object id | type
- * | sequence number | vec(preimage) | dWallet id. Ignores the rest. Throws MalformedBytesError.
+ * Reads the start of `sessions_manager::DWalletSessionEvent` of such a request: epoch | session object id | type |
+ * sequence number | vec(preimage) | dWallet id. Ignores the rest. Throws MalformedBytesError.
  */
 export function parseDkgRequestEvent(content: Uint8Array): DkgRequestEvent {
   const reader = byteReader(content, "DKG request event");

@@ -1,4 +1,3 @@
-import { bcs } from "@mysten/sui/bcs";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { MalformedBytesError } from "../bytes.ts";
@@ -10,6 +9,7 @@ import {
   ObjectTableEntry,
   ReconfigurationField,
 } from "./chain-structs.ts";
+import { Address, U64 } from "./fast-bcs.ts";
 
 /**
  * The path on the chain from Ika's coordinator to the output of a network encryption key. Each id is derived from the
@@ -22,7 +22,7 @@ const OBJECT_TABLE_KEY = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
 /** Returns the id of the coordinator's state object, from the content of `coordinator::DWalletCoordinator`. */
 export function coordinatorInnerId(coordinatorId: string, content: Uint8Array): string {
   const { version } = parseStruct("coordinator", DWalletCoordinator, content);
-  return deriveDynamicFieldID(coordinatorId, "u64", bcs.u64().serialize(version).toBytes());
+  return deriveDynamicFieldID(coordinatorId, "u64", U64.serialize(version).toBytes());
 }
 
 /** Returns the id of the table of network encryption keys, from the content of the coordinator's state. */
@@ -45,7 +45,7 @@ function parseInnerHead(innerContent: Uint8Array) {
 
 /** Returns the id of the entry that proves that the `ObjectTable` contains this object. */
 export function tableEntryId(tableId: string, objectId: string): string {
-  return deriveDynamicFieldID(tableId, OBJECT_TABLE_KEY, bcs.Address.serialize(objectId).toBytes());
+  return deriveDynamicFieldID(tableId, OBJECT_TABLE_KEY, Address.serialize(objectId).toBytes());
 }
 
 /** Returns the id of the object in a table entry. */
@@ -55,7 +55,7 @@ export function tableEntryObjectId(content: Uint8Array): string {
 
 /** Returns the id of one chunk of a `TableVec`, or of the reconfiguration output of one epoch. */
 export function numberedEntryId(tableId: string, index: number | bigint): string {
-  return deriveDynamicFieldID(tableId, "u64", bcs.u64().serialize(index).toBytes());
+  return deriveDynamicFieldID(tableId, "u64", U64.serialize(index).toBytes());
 }
 
 /** Returns the location of a reconfiguration output's chunks. */

@@ -1,43 +1,44 @@
 import { bcs } from "@mysten/sui/bcs";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
+import { Address, U64 } from "./fast-bcs.ts";
 
-const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
+const Table = bcs.struct("Table", { id: Address, size: U64 });
 
 /** `custody::Announcement`: an announced recipient, and the epoch from which on it can receive. */
-const Announcement = bcs.struct("Announcement", { to: bcs.Address, from_epoch: bcs.u64() });
+const Announcement = bcs.struct("Announcement", { to: Address, from_epoch: U64 });
 
 /** `roles::Offer`: a proposed administrator, and the epoch from which on it can accept. */
-const Offer = bcs.struct("Offer", { to: bcs.Address, from_epoch: bcs.u64(), is_recovery: bcs.bool() });
+const Offer = bcs.struct("Offer", { to: Address, from_epoch: U64, is_recovery: bcs.bool() });
 
 /** `operators::Amounts`: the amounts of one epoch, coins in their smallest units and numbers of operations. */
 export const EpochAmounts = bcs.struct("Amounts", {
-  ika: bcs.u64(),
-  sui: bcs.u64(),
-  dkgs: bcs.u64(),
-  presigns: bcs.u64(),
-  signs: bcs.u64(),
+  ika: U64,
+  sui: U64,
+  dkgs: U64,
+  presigns: U64,
+  signs: U64,
 });
 
 /** `treasury::treasury::Treasury` */
 export const TreasuryObject = bcs.struct("Treasury", {
-  id: bcs.Address,
-  version: bcs.u64(),
+  id: Address,
+  version: U64,
   paused: bcs.bool(),
-  ika: bcs.u64(),
-  sui: bcs.u64(),
+  ika: U64,
+  sui: U64,
   roles: bcs.struct("Roles", {
-    admin_cap_id: bcs.Address,
-    pauser: bcs.Address,
-    recovery: bcs.Address,
+    admin_cap_id: Address,
+    pauser: Address,
+    recovery: Address,
     offer: bcs.option(Offer),
   }),
   operators: bcs.vector(
     bcs.struct("Operator", {
-      cap_id: bcs.Address,
-      holder: bcs.Address,
-      expires_epoch: bcs.u64(),
+      cap_id: Address,
+      holder: Address,
+      expires_epoch: U64,
       limits: EpochAmounts,
-      epoch: bcs.u64(),
+      epoch: U64,
       spent: EpochAmounts,
     }),
   ),
@@ -47,7 +48,7 @@ export const TreasuryObject = bcs.struct("Treasury", {
     presign_caps: Table,
     dwallets: Table,
     nonces: Table,
-    announced: bcs.vector(bcs.Address),
+    announced: bcs.vector(Address),
     successor: bcs.option(Announcement),
   }),
 });
@@ -55,7 +56,7 @@ export const TreasuryObject = bcs.struct("Treasury", {
 /** `custody::DWallet`: a Treasury's record of a dWallet whose capability it holds. */
 export const TreasuryDWallet = bcs.struct("DWallet", {
   curve: bcs.u32(),
-  owner: bcs.Address,
+  owner: Address,
   is_refused: bcs.bool(),
   release: bcs.option(Announcement),
 });
@@ -63,11 +64,12 @@ export const TreasuryDWallet = bcs.struct("DWallet", {
 /** Returns the ids of a Treasury's entries for a dWallet, from the Treasury's content. */
 export function custodyPlaces(treasuryContent: Uint8Array, dwalletId: string): CustodyPlaces {
   const { id, custody } = TreasuryObject.parse(treasuryContent);
-  const name = bcs.Address.serialize(dwalletId).toBytes();
+  const name = Address.serialize(dwalletId).toBytes();
   return {
     treasuryId: id,
     dwalletEntryId: deriveDynamicFieldID(custody.dwallets.id, ID_TYPE, name),
     capEntryId: deriveDynamicFieldID(custody.dwallet_caps.id, OBJECT_NAME_TYPE, name),
+    importedKeyEntryId: deriveDynamicFieldID(id, OBJECT_NAME_TYPE, name),
     nonceEntryId: deriveDynamicFieldID(custody.nonces.id, ID_TYPE, name),
   };
 }
@@ -77,8 +79,10 @@ interface CustodyPlaces {
   readonly treasuryId: string;
   /** The record of the dWallet and its owner. It exists while the Treasury holds the capability. */
   readonly dwalletEntryId: string;
-  /** The entry that holds the capability. It exists as long as the entry above. */
+  /** The entry that holds the capability of a dWallet of a DKG. It exists as long as the entry above. */
   readonly capEntryId: string;
+  /** The entry that holds the capability of an imported key. It exists as long as the record. */
+  readonly importedKeyEntryId: string;
   /** The number of used consents. It exists from the first consent on, and each consent writes it. */
   readonly nonceEntryId: string;
 }
@@ -115,7 +119,7 @@ export interface HeldDWallet {
   readonly isReleaseAnnounced: boolean;
 }
 
-/** Parses the entry at `capEntryId`: the capability's object id. */
+/** Parses the entry at `capEntryId` or `importedKeyEntryId`: the capability's object id. */
 export function parseHeldCapId(entryContent: Uint8Array): string {
   return CapEntry.parse(entryContent).value;
 }
@@ -136,9 +140,9 @@ const UNKNOWN_DWALLET = 1;
 const ID_TYPE = "0x2::object::ID";
 const OBJECT_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
 
-const DWalletEntry = bcs.struct("Field", { id: bcs.Address, name: bcs.Address, value: TreasuryDWallet });
-const CapEntry = bcs.struct("Field", { id: bcs.Address, name: bcs.Address, value: bcs.Address });
-const NonceEntry = bcs.struct("Field", { id: bcs.Address, name: bcs.Address, value: bcs.u64() });
+const DWalletEntry = bcs.struct("Field", { id: Address, name: Address, value: TreasuryDWallet });
+const CapEntry = bcs.struct("Field", { id: Address, name: Address, value: Address });
+const NonceEntry = bcs.struct("Field", { id: Address, name: Address, value: U64 });
 
 /** Returns the exits of dWallets that a transaction made, from its events. */
 export function dwalletExits(
@@ -176,16 +180,16 @@ export function refusedReleases(
 }
 
 const DWalletLeft = bcs.struct("DWalletLeft", {
-  treasury_id: bcs.Address,
-  dwallet_id: bcs.Address,
-  dwallet_cap_id: bcs.Address,
-  owner: bcs.Address,
-  recipient: bcs.Address,
+  treasury_id: Address,
+  dwallet_id: Address,
+  dwallet_cap_id: Address,
+  owner: Address,
+  recipient: Address,
 });
 const ReleaseRefused = bcs.struct("ReleaseRefused", {
-  treasury_id: bcs.Address,
-  dwallet_id: bcs.Address,
-  owner: bcs.Address,
+  treasury_id: Address,
+  dwallet_id: Address,
+  owner: Address,
 });
 
 function ofType(
@@ -240,9 +244,9 @@ const Consent = bcs.struct("Consent", {
   domain: bcs.byteVector(),
   action: bcs.u8(),
   chain: bcs.byteVector(),
-  treasury_id: bcs.Address,
-  dwallet_id: bcs.Address,
-  recipient: bcs.Address,
-  nonce: bcs.u64(),
-  expires_epoch: bcs.u64(),
+  treasury_id: Address,
+  dwallet_id: Address,
+  recipient: Address,
+  nonce: U64,
+  expires_epoch: U64,
 });

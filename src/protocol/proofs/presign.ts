@@ -42,6 +42,12 @@ export function readDwalletPresign(curve: CurveArithmetic, bytes: Uint8Array): D
   return { sessionId, ciphertexts: [mask, share, share, first, second], noncePoints, publicKey };
 }
 
+/**
+ * The weights of the two encryptions of a key share, and of g, in a presign for one dWallet. It encrypts the network's
+ * share itself, so the first weight is one and the others are zero.
+ */
+export const DWALLET_PRESIGN_WEIGHTS: readonly [bigint, bigint, bigint] = [1n, 0n, 0n];
+
 /** The public part of a presign for one dWallet. */
 export interface DwalletPresign extends Pick<PublicPresign, "sessionId" | "ciphertexts" | "noncePoints"> {
   /** The public key of the only dWallet that can use it. */

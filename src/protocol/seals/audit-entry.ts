@@ -14,18 +14,27 @@ export interface AuditEntry {
   readonly projectId: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
+  /** The id of the ledger entry that the same statement wrote; null for an event that moved no money, and for older ones. */
+  readonly ledgerEntryId: string | null;
+  /** The amount of that ledger entry, in millionths of a US dollar; negative for a charge. Null without a ledger entry. */
+  readonly amountMicroUsd: bigint | null;
 }
 
 const ENTRY_VERSION = utf8ToBytes("tss.audit.entry.v1");
+const ENTRY_VERSION_WITH_MONEY = utf8ToBytes("tss.audit.entry.v2");
 const CHAIN_VERSION = utf8ToBytes("tss.audit.chain.v1");
 const LEAF = Uint8Array.of(0x00);
 const ABSENT = Uint8Array.of(0x00);
 const PRESENT = Uint8Array.of(0x01);
 
-/** Returns the canonical bytes of an entry, as docs/audit.md defines them. No two entries have the same bytes. */
+/**
+ * Returns the canonical bytes of an entry, as docs/audit.md defines them. No two entries have the same bytes. Only an
+ * entry with a ledger entry has the second version, so the hashes of all others stay as they are.
+ */
 export function encodeEntry(entry: AuditEntry): Uint8Array {
+  const { ledgerEntryId, amountMicroUsd } = entry;
   return concatBytes(
-    ENTRY_VERSION,
+    ledgerEntryId === null ? ENTRY_VERSION : ENTRY_VERSION_WITH_MONEY,
     uint64(entry.sequence),
     uint64(entry.auditEventId),
     uint64(BigInt(entry.createdAt.getTime())),
@@ -33,6 +42,9 @@ export function encodeEntry(entry: AuditEntry): Uint8Array {
     ...[entry.projectId, entry.requestId, entry.address].flatMap((value) =>
       value === null ? [ABSENT] : [PRESENT, ...text(value)],
     ),
+    ...(ledgerEntryId === null
+      ? []
+      : [...text(ledgerEntryId), uint64(BigInt.asUintN(64, amountMicroUsd ?? 0n))]),
   );
 }
 

@@ -13,6 +13,8 @@ export function isProved({ auditEvent: event, auditSeal: seal, auditPath }: Audi
   if (event?.sequence === undefined || seal === undefined) return false;
   const [eventAt, sealedAt] = [dateOf(event.createTime), dateOf(seal.createTime)];
   if (eventAt === undefined || sealedAt === undefined) return false;
+  // The hash covers an amount only beside the id of its ledger entry.
+  if ((event.ledgerEntryId === "") !== (event.amountMicroUsd === undefined)) return false;
   if (!isOwnHash({ ...seal, createdAt: sealedAt })) return false;
   const leaf = leafHash({
     ...event,
@@ -22,6 +24,8 @@ export function isProved({ auditEvent: event, auditSeal: seal, auditPath }: Audi
     projectId: event.projectId || null,
     requestId: event.requestId || null,
     address: event.address || null,
+    ledgerEntryId: event.ledgerEntryId || null,
+    amountMicroUsd: event.amountMicroUsd ?? null,
   });
   const position = {
     index: Number(event.sequence - seal.firstSequence),
@@ -64,6 +68,8 @@ interface EventInProof {
   readonly requestId: string;
   readonly address: string;
   readonly sequence?: bigint | undefined;
+  readonly ledgerEntryId: string;
+  readonly amountMicroUsd?: bigint | undefined;
 }
 
 /** A seal, as the contract defines it. */

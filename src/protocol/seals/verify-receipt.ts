@@ -1,5 +1,6 @@
 import { equalBytes } from "../bytes.ts";
 import { type SignatureClaim, verifySignature } from "../signatures/verify-signature.ts";
+import { type ChargeClaim, isChargeAudited } from "./proved-charge.ts";
 import { type AuditProofReply, checkSealSignature, isProved, type SealInProof } from "./verify-proof.ts";
 
 /**
@@ -18,6 +19,7 @@ export function findReceiptFaults(receipt: ReceiptClaim, trust: SealTrust): Rece
   ) {
     faults.push("entry");
   }
+  if (!isChargeAudited(receipt)) faults.push("charge");
   if (!isProved(receipt.proof)) faults.push("proof");
   if (seal === undefined || !isAnchored(seal, trust)) faults.push("anchor");
   if (seal === undefined || !isSealSignatureGood(seal, trust)) faults.push("seal_signature");
@@ -32,6 +34,8 @@ export interface ReceiptClaim extends SignatureClaim {
   readonly projectId: string;
   /** The proof of the event `sign.submit` of this request. */
   readonly proof: AuditProofReply;
+  /** What the receipt says about the charge. */
+  readonly charge?: ChargeClaim | undefined;
 }
 
 /**
@@ -50,11 +54,12 @@ export interface SealTrust {
  *
  * - `signature`: the signature is not valid under the public key, for this message and algorithm.
  * - `entry`: the event is not the submission of this request by this project.
+ * - `charge`: the price or the ledger entry is not the event's, or the event names the ledger entry of another request.
  * - `proof`: the event or the seal does not match its hashes, or the audit path does not lead to the seal.
  * - `anchor`: the seal is not the expected one, or neither a hash nor a key was given to trust it by.
  * - `seal_signature`: the seal's signature is wrong, or none of the given keys made it.
  */
-export type ReceiptFault = "signature" | "entry" | "proof" | "anchor" | "seal_signature";
+export type ReceiptFault = "signature" | "entry" | "charge" | "proof" | "anchor" | "seal_signature";
 
 /** The action of the event that the service writes when it accepts the user's half and charges the price. */
 const SUBMISSION = "sign.submit";

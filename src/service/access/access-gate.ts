@@ -5,10 +5,10 @@ import { invalidField, ServiceError } from "../platform/errors/service-error.ts"
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
 import { isConfined } from "./allowances/allowance.ts";
-import { type Caller, type ProjectCaller, setCaller } from "./caller.ts";
+import { type Caller, hasScope, type ProjectCaller, setCaller } from "./caller.ts";
 import type { ProofCheck } from "./dpop/verify-proof.ts";
 import { isAdminKeyForm, isApiKeyForm, isSessionForm } from "./keys/api-key.ts";
-import type { KeyStanding } from "./keys/key-lookup.ts";
+import { keyOf, sentKey, usable, usableSession } from "./keys/sent-key.ts";
 import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./keys/stored-keys.ts";
 import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
 import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from "./rate-limiter.ts";
@@ -274,9 +274,10 @@ function ownerOf(
   }
   if (!networks.includes(network)) throw networkDisabled(network);
   const { scope, reach } = methodPolicy(call.method);
-  if (scope === undefined || (scope !== "any" && !scopes.includes(scope))) {
-    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${scope}`, {
-      metadata: { scope: String(scope) },
+  if (scope === undefined || (scope !== "any" && !hasScope(scopes, scope))) {
+    const lacking = scope === "propose" ? "sign" : String(scope);
+    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${lacking}`, {
+      metadata: { scope: lacking },
     });
   }
   if (reach !== "own" && isConfined(allowance)) {
@@ -340,41 +341,6 @@ async function usableOwner(
   if (session !== undefined && origin !== null && session.origins.includes(origin))
     responseHeader.set("access-control-allow-origin", origin);
   return usableSession(session);
-}
-
-function keyOf(headers: Headers): string {
-  const key = sentKey(headers);
-  if (key === undefined) {
-    throw new ServiceError("MISSING_KEY", "send `authorization: Bearer <key>` or `x-api-key`");
-  }
-  return key;
-}
-
-function sentKey(headers: Headers): string | undefined {
-  const bearer = /^(?:Bearer|DPoP) +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
-  return (bearer ?? headers.get("x-api-key")) || undefined;
-}
-
-function usable<Key extends KeyStanding>(key: Key | undefined): Key {
-  if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is unknown");
-  if (key.isRevoked) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
-  if (key.isExpired) {
-    throw new ServiceError("EXPIRED_KEY", "the API key has expired", {
-      metadata: { expireTime: key.expiresAt?.toISOString() ?? "" },
-    });
-  }
-  return key;
-}
-
-function usableSession(session: KnownSession | undefined): KnownSession {
-  if (session === undefined) throw new ServiceError("INVALID_KEY", "the session's token is unknown");
-  if (session.isRevoked) throw new ServiceError("SESSION_REVOKED", "the session was revoked");
-  if (session.isExpired) {
-    throw new ServiceError("SESSION_EXPIRED", "the session has expired", {
-      metadata: { expireTime: session.expiresAt?.toISOString() ?? "" },
-    });
-  }
-  return session;
 }
 
 /** Returns the call's network. Empty if the method covers all networks and the call names none. */

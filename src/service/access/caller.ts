@@ -6,13 +6,35 @@ import type { Allowance } from "./allowances/allowance.ts";
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 
 /** The permissions that a project's key can have. */
-export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions" | "webhooks";
+export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions" | "webhooks" | "release" | "propose";
 
 /** The permissions that a session can have. */
 export type SessionScope = Extract<Scope, "onboard" | "sign" | "read">;
 
 /** All scopes, for an unrestricted key. */
-export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing", "sessions", "webhooks"];
+export const SCOPES: readonly Scope[] = [
+  "onboard",
+  "sign",
+  "read",
+  "billing",
+  "sessions",
+  "webhooks",
+  "release",
+  "propose",
+];
+
+/**
+ * The scopes of a new key that names none. A key that releases is for somebody else than a key that signs, and the
+ * release before held halves cannot read a key with the scope `release` or `propose`.
+ */
+export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
+  (scope) => scope !== "release" && scope !== "propose",
+);
+
+/** Returns whether scopes include another one: `sign` includes `propose`. */
+export function hasScope(scopes: readonly Scope[], scope: Scope): boolean {
+  return scopes.includes(scope) || (scope === "propose" && scopes.includes("sign"));
+}
 
 /** A caller with a project's key, or with a session of one of its users. */
 export interface ProjectCaller {

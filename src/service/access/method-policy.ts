@@ -96,6 +96,8 @@ const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
   [Access.PROJECT]: { access: "project", scope: "any" },
   [Access.SESSIONS]: { access: "project", scope: "sessions" },
   [Access.WEBHOOKS]: { access: "project", scope: "webhooks" },
+  [Access.RELEASE]: { access: "project", scope: "release" },
+  [Access.PROPOSE]: { access: "project", scope: "propose" },
   [Access.ID_TOKEN]: { access: "idToken", scope: undefined },
 };
 

@@ -10,7 +10,7 @@ import type { Database } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import type { Tracer } from "../platform/telemetry/tracer.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
-import type { Verifier } from "../signing/verifier.ts";
+import type { Verifier } from "../signing/verify/verifier.ts";
 
 /**
  * One network that this process serves. `openNetwork` makes all parts once, from the network's configuration, and

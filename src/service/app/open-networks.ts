@@ -23,7 +23,7 @@ import { startLoopsTogether } from "../platform/lifecycle/start-loops.ts";
 import type { Database } from "../platform/store/database.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { createPresignQueue } from "../presigns/presign-queue.ts";
-import { createVerifier } from "../signing/verifier.ts";
+import { createVerifier } from "../signing/verify/verifier.ts";
 import type { OpenNetwork } from "./network.ts";
 import type { NetworkServices } from "./serve-network.ts";
 import { accessOf, openPool, type Service } from "./service.ts";

@@ -9,6 +9,7 @@ import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
@@ -183,6 +184,10 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
     registerService(
       Onboarding,
       route<typeof Onboarding>(Onboarding, (context) => of(context).onboarding),
+    ),
+    registerService(
+      Sharing,
+      route<typeof Sharing>(Sharing, (context) => of(context).sharing),
     ),
     registerService(
       Signing,

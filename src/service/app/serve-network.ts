@@ -3,17 +3,21 @@ import type { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
 import type { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import type { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import type { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import type { Sharing } from "../../../gen/proto/tss/v1/sharing_pb.ts";
 import type { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { CURVES } from "../../protocol/algorithms.ts";
 import { untilClosing } from "../../transport/calls/closing-signal.ts";
 import { createAccountService } from "../access/account-service.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import { createNetworkReader } from "../chain/reader.ts";
+import { createHoldCeilings, createImportCeilings } from "../chain/treasury/ceilings.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
-import { createParameterBuilder, type ParameterBuilder } from "../onboarding/build-parameters.ts";
+import { createParameterBuilder } from "../onboarding/build-parameters.ts";
 import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
 import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-keys.ts";
+import type { OnboardingDeps } from "../onboarding/onboarding-deps.ts";
 import { createOnboardingService } from "../onboarding/onboarding-service.ts";
+import { createSharingService } from "../onboarding/sharing/sharing-service.ts";
 import { type AdminNetworkCalls, createAdminService } from "../operator/calls/admin-service.ts";
 import type { Readiness } from "../operator/health/readiness.ts";
 import { createOperationsService } from "../operator/history/operations-service.ts";
@@ -22,13 +26,14 @@ import { startLoopsTogether } from "../platform/lifecycle/start-loops.ts";
 import type { Database } from "../platform/store/database.ts";
 import { listSigns } from "../signing/shown-sign-request.ts";
 import { createSigningService } from "../signing/signing-service.ts";
-import { createCheckHalf, wrongHalvesSizes } from "../signing/verifier.ts";
+import { createCheckHalf, wrongHalvesSizes } from "../signing/verify/verifier.ts";
 import type { OpenNetwork } from "./network.ts";
 import type { Service } from "./service.ts";
 
 /** The services of one network. */
 export interface NetworkServices {
   readonly onboarding: ServiceImpl<typeof Onboarding>;
+  readonly sharing: ServiceImpl<typeof Sharing>;
   readonly signing: ServiceImpl<typeof Signing>;
   readonly billing: ServiceImpl<typeof Billing>;
   readonly account: ServiceImpl<typeof Account>;
@@ -53,11 +58,18 @@ export async function serveNetwork(
     await startLoopsTogether(lifecycle, [{ name: "parameters", loop: parameters }]);
   await warmUp(database);
   return {
-    onboarding: onboardingOf(network, service, parameters),
+    onboarding: createOnboardingService({ ...onboardingOf(network), parameters, parameterStore }),
+    sharing: createSharingService({
+      ...onboardingOf(network),
+      sharePriceMicroUsd: config.prices.shareMicroUsd,
+    }),
     signing: signingOf(network, service),
     billing: createBillingService({
-      ...{ database, signals: network.signals, clock },
-      ...{ prices: config.prices, deposits: network.deposits },
+      database,
+      signals: network.signals,
+      clock,
+      prices: config.prices,
+      deposits: network.deposits,
     }),
     account: createAccountService({ database }),
     operations: operationsOf(network, service, readiness),
@@ -73,12 +85,8 @@ interface ServeNetworkOptions {
   readonly lifecycle: Lifecycle;
 }
 
-function onboardingOf(
-  { config, database, background, callerReads, signals }: OpenNetwork,
-  { parameterStore }: Service,
-  parameters: ParameterBuilder,
-): NetworkServices["onboarding"] {
-  return createOnboardingService({
+function onboardingOf({ config, database, background, callerReads, signals }: OpenNetwork): OnboardingDeps {
+  return {
     database,
     network: background.chain,
     reader: background.reader,
@@ -86,15 +94,16 @@ function onboardingOf(
     signals,
     dkgsPerDay: config.dkgsPerDay,
     dkgPriceMicroUsd: config.prices.dkgMicroUsd,
+    importPriceMicroUsd: config.prices.importMicroUsd,
+    paysImports: createImportCeilings(createTreasuryReader(background.chain), background.chain.clock),
     usersMaxCount: config.usersMaxCount,
     refundsPerDay: config.refundsPerDay,
-    parameters,
-    parameterStore,
-  });
+  };
 }
 
 function signingOf(network: OpenNetwork, { coordination, clock }: Service): NetworkServices["signing"] {
   const { config, database, presigns, signals, verifier } = network;
+  const { chain } = network.background;
   const { ofProject, ofUser } = wrongHalvesSizes(config.wrongHalvesPerMinute);
   const wrongHalves = coordination.buckets("wrong halves", ofProject);
   const wrongHalvesOfUser = coordination.buckets("wrong halves:user", ofUser);
@@ -107,6 +116,7 @@ function signingOf(network: OpenNetwork, { coordination, clock }: Service): Netw
     prices: config.prices,
     reservationTtlMs: config.reservationTtlMs,
     openMaxCount: config.openReservationsMaxCount,
+    paysHolds: createHoldCeilings(createTreasuryReader(chain), chain.clock),
     untilClosing,
   });
 }

@@ -20,6 +20,9 @@ import { createCustodyLoop } from "../onboarding/custody/custody-loop.ts";
 import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";
+import { createAcceptShareOperation } from "../onboarding/sharing/accept-share.ts";
+import { createShareOperation } from "../onboarding/sharing/share-operation.ts";
+import { createShareSession } from "../onboarding/sharing/share-state.ts";
 import type { SharedMetrics } from "../operator/metrics/shared-figures.ts";
 import { idleRestMs, type Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
@@ -34,9 +37,12 @@ import { createPresignSession } from "../presigns/presign-session.ts";
 import { createAffordable, createRefillLoop, type RefillLoopDeps } from "../presigns/refill-loop.ts";
 import { reconcile } from "../restore/reconcile.ts";
 import { adoptHeldPresigns } from "../restore/restore-presigns.ts";
-import { createExitLoop } from "../signing/exit-loop.ts";
-import { createExpireLoop } from "../signing/expire-loop.ts";
-import { createRetentionLoop } from "../signing/retention-loop.ts";
+import { createHoldOperation } from "../signing/holds/hold-operation.ts";
+import { createHoldSession } from "../signing/holds/hold-session.ts";
+import { createExitLoop } from "../signing/loops/exit-loop.ts";
+import { createExpireLoop } from "../signing/loops/expire-loop.ts";
+import { createHoldLoop } from "../signing/loops/hold-loop.ts";
+import { createRetentionLoop } from "../signing/loops/retention-loop.ts";
 import { createSignOperation, type SignObserver } from "../signing/sign-operation.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import { createSessionSweep } from "../users/session-sweep.ts";
@@ -141,7 +147,9 @@ function sessionKinds(network: Network, invalidSignatureMs: number | undefined):
       observer: observe?.signs,
       invalidSignatureMs,
     }),
+    createHoldSession({ network: name, refundsPerDay, signals, observer: observe?.signs }),
     createDWalletSession(name, refundsPerDay),
+    createShareSession(name, refundsPerDay),
     createPresignSession({ network: name, signals, log }),
   ];
 }
@@ -151,18 +159,16 @@ export function operationKinds(network: OperatedNetwork): OperationKind[] {
   const { config, chain, reader, signals, depositSigner, observe, log } = network;
   const { senderAddress } = chain;
   const { submitBatchCount, presignBatchCount, refundsPerDay } = config;
+  const signs = { signals, reader, senderAddress, refundsPerDay, observer: observe?.signs };
   return [
-    createSignOperation({
-      signals,
-      reader,
-      senderAddress,
-      batchCount: submitBatchCount,
-      refundsPerDay,
-      observer: observe?.signs,
-    }),
+    createSignOperation({ ...signs, batchCount: submitBatchCount }),
+    createSignOperation({ ...signs, batchCount: submitBatchCount, name: "partial_sign" }),
+    createHoldOperation(signs),
     createRegisterOperation(reader),
     createDkgOperation(reader, senderAddress),
     createAcceptOperation(reader),
+    createShareOperation(reader, senderAddress),
+    createAcceptShareOperation(reader),
     createConsentOperation({ reader, treasuryId: chain.treasury.treasuryId }),
     createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
     createSweepOperation({ reader, signerOf: depositSigner, log }),
@@ -215,6 +221,7 @@ export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
   const retention = createRetentionLoop({ ...pace, database, retentionDays, clock, log, onRetained });
   return [
     { name: "expiry", loop: expiry },
+    { name: "holds", loop: createHoldLoop({ database, signals, clock, log, observerOf, ...pace }) },
     { name: "retention", loop: retention },
     { name: "event retention", loop: createEventRetention({ database, clock, log, ...pace }) },
     { name: "expiring keys", loop: createExpiryNotices({ database, signals, clock, log, ...pace }) },

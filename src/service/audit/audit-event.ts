@@ -43,10 +43,31 @@ export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event:
  * `request_id` and `address`.
  */
 export function auditInsert(action: string, source: Sql, origin: AuditOrigin | typeof OWN_ORIGIN): Sql {
-  const columns = origin === OWN_ORIGIN ? sql`actor, request_id, address` : columnsOf(origin);
+  const columns = originOf(origin);
   return sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)
     SELECT ${columns}, project_id, ${action}::text, id::text FROM ${source}`;
 }
+
+/**
+ * Returns a fragment like that of {@link auditInsert} for a change that a ledger entry records. The source also has the
+ * columns `ledger_entry_id` and `amount_micro_usd`, those of the ledger entry, which the event then contains.
+ */
+export function auditInsertWithMoney(
+  action: string,
+  source: Sql,
+  origin: AuditOrigin | typeof OWN_ORIGIN,
+): Sql {
+  return sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject, ledger_entry_id, amount_micro_usd)
+    SELECT ${originOf(origin)}, project_id, ${action}::text, id::text, ledger_entry_id, amount_micro_usd FROM ${source}`;
+}
+
+/**
+ * The select list of an event's ledger entry, as it counts in the trail, from `audit_event e` and its `audit_leaf l`. An
+ * older replica that seals the event does not hash the two columns, so nothing proves them.
+ */
+export const MONEY_OF_EVENT: Sql = sql`
+  CASE WHEN l.version = 1 THEN NULL ELSE e.ledger_entry_id END AS "ledgerEntryId",
+  CASE WHEN l.version = 1 THEN NULL ELSE e.amount_micro_usd END AS "amountMicroUsd"`;
 
 /** Stands for the origin of each row of a source. */
 export const OWN_ORIGIN: unique symbol = Symbol("own origin");
@@ -61,6 +82,10 @@ interface OriginColumns {
   readonly actor: string;
   readonly request_id: string | undefined;
   readonly address: string | undefined;
+}
+
+function originOf(origin: AuditOrigin | typeof OWN_ORIGIN): Sql {
+  return origin === OWN_ORIGIN ? sql`actor, request_id, address` : columnsOf(origin);
 }
 
 function columnsOf({ actor, requestId, address }: AuditOrigin): Sql {

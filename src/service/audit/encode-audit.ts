@@ -7,7 +7,8 @@ import type { AuditEventRow, AuditProof } from "./list-audit-events.ts";
 
 /** Encodes an event of the audit trail. */
 export function encodeAuditEvent(row: AuditEventRow): AuditEvent {
-  const { id, createdAt, projectId, requestId, address, sequence, ...shown } = row;
+  const { id, createdAt, projectId, requestId, address, sequence, ledgerEntryId, amountMicroUsd, ...shown } =
+    row;
   return create(AuditEventSchema, {
     auditEventId: id,
     createTime: timestampFromDate(createdAt),
@@ -15,6 +16,7 @@ export function encodeAuditEvent(row: AuditEventRow): AuditEvent {
     requestId: requestId ?? "",
     address: address ?? "",
     ...(sequence !== null && { sequence }),
+    ...(ledgerEntryId !== null && amountMicroUsd !== null && { ledgerEntryId, amountMicroUsd }),
     ...shown,
   });
 }

@@ -4,10 +4,11 @@ import type { AuditSeal } from "../../protocol/seals/audit-seal.ts";
 import { GENESIS_HASH } from "../../protocol/seals/merkle-tree.ts";
 import { bigint, bytea, type Columns, nullable, text, time } from "../platform/store/columns.ts";
 import { type Database, type Queryable, readRows } from "../platform/store/database.ts";
+import { MONEY_OF_EVENT } from "./audit-event.ts";
 
 /** One line of an export: the head, then each seal followed by its entries, then the end. */
 export type ExportLine =
-  | { readonly kind: "head"; readonly previousChainHash: Uint8Array }
+  | { readonly kind: "head"; readonly previousChainHash: Uint8Array; readonly format?: ExportFormat }
   | { readonly kind: "seal"; readonly seal: AuditSeal }
   | { readonly kind: "entry"; readonly entry: ExportedEntry }
   | { readonly kind: "end"; readonly sealCount: bigint; readonly entryCount: bigint };
@@ -18,7 +19,8 @@ export interface ExportedEntry extends AuditEntry {
   readonly chainHash: Uint8Array;
 }
 
-const FORMAT = "tss-audit-export-v1";
+/** The format that a head names. Version 1 has no ledger entries. Default: version 2. */
+type ExportFormat = "tss-audit-export-v1" | "tss-audit-export-v2";
 
 /** Returns the bytes of a line: compact JSON with the keys in this order, in UTF-8, and a line feed. */
 export function encodeLine(line: ExportLine): Buffer {
@@ -42,7 +44,12 @@ export function decodeLine(bytes: Uint8Array): ExportLine | undefined {
 function plainLine(line: ExportLine): object {
   switch (line.kind) {
     case "head":
-      return { export: { format: FORMAT, previousChainHash: hex(line.previousChainHash) } };
+      return {
+        export: {
+          format: line.format ?? "tss-audit-export-v2",
+          previousChainHash: hex(line.previousChainHash),
+        },
+      };
     case "seal":
       return { seal: plainSeal(line.seal) };
     case "entry":
@@ -78,6 +85,9 @@ function plainEntry(entry: ExportedEntry): object {
     projectId: entry.projectId,
     requestId: entry.requestId,
     address: entry.address,
+    // JSON has no key for an undefined value.
+    ledgerEntryId: entry.ledgerEntryId ?? undefined,
+    amountMicroUsd: entry.amountMicroUsd?.toString(),
     leafHash: hex(entry.leafHash),
     chainHash: hex(entry.chainHash),
   };
@@ -91,7 +101,11 @@ function readLine(json: Fields): ExportLine {
   const fields = value as Fields;
   switch (name) {
     case "export":
-      return { kind: "head", previousChainHash: bytesOf(fields["previousChainHash"], 32) };
+      return {
+        kind: "head",
+        previousChainHash: bytesOf(fields["previousChainHash"], 32),
+        format: formatOf(fields["format"]),
+      };
     case "seal":
       return { kind: "seal", seal: readSeal(fields) };
     case "entry":
@@ -135,6 +149,8 @@ function readEntry(fields: Fields): ExportedEntry {
     projectId: optionalTextOf(fields["projectId"]),
     requestId: optionalTextOf(fields["requestId"]),
     address: optionalTextOf(fields["address"]),
+    ledgerEntryId: textIfThere(fields["ledgerEntryId"]),
+    amountMicroUsd: amountOf(fields["amountMicroUsd"]),
     leafHash: bytesOf(fields["leafHash"], 32),
     chainHash: bytesOf(fields["chainHash"], 32),
   };
@@ -159,6 +175,20 @@ function timeOf(value: unknown): Date {
   if (!(time.getTime() >= 0)) throw new TypeError("no time");
   return time;
 }
+
+function formatOf(value: unknown): ExportFormat {
+  if (value !== "tss-audit-export-v1" && value !== "tss-audit-export-v2") throw new TypeError("no format");
+  return value;
+}
+
+function amountOf(value: unknown): bigint | null {
+  const text = textIfThere(value);
+  if (text === null) return null;
+  if (!/^-?\d{1,18}$/.test(text)) throw new TypeError("no amount");
+  return BigInt(text);
+}
+
+const textIfThere = (value: unknown): string | null => (value === undefined ? null : textOf(value));
 
 const optionalTextOf = (value: unknown): string | null => (value === null ? null : textOf(value));
 
@@ -246,7 +276,7 @@ function readEntries(db: Queryable, { firstSequence, lastSequence }: AuditSeal):
   return readRows(
     db,
     sql`SELECT l.sequence, e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e.subject,
-          e.project_id AS "projectId", e.request_id AS "requestId", e.address,
+          e.project_id AS "projectId", e.request_id AS "requestId", e.address,${MONEY_OF_EVENT},
           l.leaf_hash AS "leafHash", l.chain_hash AS "chainHash"
         FROM audit_leaf l JOIN audit_event e ON e.id = l.audit_event_id
         WHERE l.sequence BETWEEN ${firstSequence} AND ${lastSequence} ORDER BY l.sequence`,
@@ -264,6 +294,8 @@ const ENTRY_COLUMNS: Columns<ExportedEntry> = {
   projectId: nullable(text),
   requestId: nullable(text),
   address: nullable(text),
+  ledgerEntryId: nullable(text),
+  amountMicroUsd: nullable(bigint),
   leafHash: bytea,
   chainHash: bytea,
 };

@@ -77,7 +77,7 @@ const BEFORE_THE_FIRST: Head = {
 
 const oldestUnsealed = (): Sql => sql`
 SELECT e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e.subject, e.project_id AS "projectId",
-       e.request_id AS "requestId", e.address
+       e.request_id AS "requestId", e.address, e.ledger_entry_id AS "ledgerEntryId", e.amount_micro_usd AS "amountMicroUsd"
 FROM audit_unsealed u CROSS JOIN LATERAL (SELECT * FROM audit_event WHERE id = u.audit_event_id LIMIT 1) e
 ORDER BY u.audit_event_id LIMIT ${SEAL_MAX_COUNT}`;
 
@@ -90,6 +90,8 @@ const EVENT_COLUMNS: Columns<Event> = {
   projectId: nullable(text),
   requestId: nullable(text),
   address: nullable(text),
+  ledgerEntryId: nullable(text),
+  amountMicroUsd: nullable(bigint),
 };
 
 async function lockSealer(db: Queryable): Promise<boolean> {
@@ -131,12 +133,15 @@ interface Leaves {
   readonly chain: readonly Uint8Array[];
 }
 
+/** A leaf of version 1 hashes no ledger entry. */
+const LEAF_VERSION = 2;
+
 async function writeLeaves(db: Queryable, { events, head, leaves, chain }: Leaves): Promise<void> {
   const ids = events.map(({ auditEventId }) => auditEventId);
   await execute(
     db,
-    sql`INSERT INTO audit_leaf (sequence, audit_event_id, leaf_hash, chain_hash)
-        SELECT ${head.lastSequence}::bigint + place, id, leaf, chain
+    sql`INSERT INTO audit_leaf (sequence, audit_event_id, leaf_hash, chain_hash, version)
+        SELECT ${head.lastSequence}::bigint + place, id, leaf, chain, ${LEAF_VERSION}::smallint
         FROM unnest(${ids}::bigint[], ${leaves}::bytea[], ${chain}::bytea[])
           WITH ORDINALITY AS t (id, leaf, chain, place)`,
   );

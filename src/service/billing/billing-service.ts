@@ -115,5 +115,8 @@ function encodePricing(table: PriceTable): GetPricingResponse {
     includedMessageBytes: INCLUDED_MESSAGE_BYTES,
     messageKibPriceMicroUsd: table.messageKibMicroUsd,
     dkgPriceMicroUsd: table.dkgMicroUsd,
+    sharePriceMicroUsd: table.shareMicroUsd,
+    importPriceMicroUsd: table.importMicroUsd,
+    holdPriceMicroUsd: table.holdMicroUsd,
   });
 }

@@ -74,7 +74,9 @@ const entries = (
 ): Sql => sql`
 SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt", e.description,
   (SELECT d.object_id FROM dwallet d
-   WHERE d.id = CASE WHEN e.kind IN ('dkg', 'dkg_refund') THEN split_part(e.key, ':', 2)::uuid END) AS "dwalletId",
+   WHERE d.id = CASE WHEN e.kind IN ('dkg', 'dkg_refund') THEN split_part(e.key, ':', 2)::uuid
+     WHEN e.kind IN ('share', 'share_refund')
+       THEN (SELECT s.dwallet_id FROM dwallet_share s WHERE s.id = split_part(e.key, ':', 2)::uuid) END) AS "dwalletId",
   (SELECT nullif(a.reference, '') FROM deposit_address a
    WHERE a.address = CASE WHEN e.kind = 'deposit' THEN split_part(e.key, ':', 4) END) AS "depositReference",
   (coalesce(${start.balance}::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (

@@ -62,6 +62,8 @@ interface Usage {
   signRefundCount: bigint;
   dwalletCount: bigint;
   dwalletRefundCount: bigint;
+  shareCount: bigint;
+  shareRefundCount: bigint;
   /** The charges minus the refunds. */
   chargedMicroUsd: bigint;
   depositCount: bigint;
@@ -86,13 +88,15 @@ const NOTHING: Readonly<Usage> = {
   signRefundCount: 0n,
   dwalletCount: 0n,
   dwalletRefundCount: 0n,
+  shareCount: 0n,
+  shareRefundCount: 0n,
   chargedMicroUsd: 0n,
   depositCount: 0n,
   depositedMicroUsd: 0n,
   adjustedMicroUsd: 0n,
 };
 
-const KINDS = ["credit", "sign", "refund", "deposit", "dkg", "dkg_refund"] as const;
+const KINDS = ["credit", "sign", "refund", "deposit", "dkg", "dkg_refund", "share", "share_refund"] as const;
 type Kind = (typeof KINDS)[number];
 
 const COUNTED = {
@@ -100,6 +104,8 @@ const COUNTED = {
   refund: "signRefundCount",
   dkg: "dwalletCount",
   dkg_refund: "dwalletRefundCount",
+  share: "shareCount",
+  share_refund: "shareRefundCount",
   deposit: "depositCount",
 } as const;
 

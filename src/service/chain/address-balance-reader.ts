@@ -2,6 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
 import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { presentObjects } from "../../protocol/chain/chain-reader.ts";
+import { Address } from "../../protocol/chain/fast-bcs.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import type { ChainNetwork } from "./fullnodes/network.ts";
 import { retryRead } from "./fullnodes/retry-read.ts";
@@ -180,13 +181,13 @@ export interface BalanceSettlement {
 /** Returns the id of an accumulator (`get_field_id` in `sui-types/src/accumulator_root.rs`). */
 export function balanceObjectId(owner: string, coinType: string): string {
   const key = `0x2::accumulator::Key<0x2::balance::Balance<${coinType}>>`;
-  return deriveDynamicFieldID(ROOT_ID, normalizeStructTag(key), bcs.Address.serialize(owner).toBytes());
+  return deriveDynamicFieldID(ROOT_ID, normalizeStructTag(key), Address.serialize(owner).toBytes());
 }
 
 /** `SUI_ACCUMULATOR_ROOT_OBJECT_ID` */
 const ROOT_ID = normalizeSuiAddress("0xacc");
 /** `0x2::dynamic_field::Field<0x2::accumulator::Key<Balance<T>>, 0x2::accumulator::U128>` */
-const Accumulator = bcs.struct("Accumulator", { id: bcs.Address, owner: bcs.Address, value: bcs.u128() });
+const Accumulator = bcs.struct("Accumulator", { id: Address, owner: Address, value: bcs.u128() });
 
 const SETTLEMENT_MASK = ["digest", "checkpoint", "effects.changed_objects", "effects.dependencies"] as const;
 const PAYMENTS_MASK = ["sequence_number", "transactions.digest", "transactions.balance_changes"] as const;

@@ -1,5 +1,6 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
+import { Address, U64 } from "../../protocol/chain/fast-bcs.ts";
 import type { ChainEvent } from "./operation.ts";
 
 /**
@@ -31,22 +32,32 @@ export interface RequestedSession<Data> {
 
 const SESSION_EVENT = "::sessions_manager::DWalletSessionEvent<";
 
-type RequestName = "DWalletDKGRequestEvent" | "PresignRequestEvent" | "SignRequestEvent";
+type RequestName =
+  | "DWalletDKGRequestEvent"
+  | "DWalletImportedKeyVerificationRequestEvent"
+  | "PresignRequestEvent"
+  | "SignRequestEvent"
+  | "FutureSignRequestEvent"
+  | "EncryptedShareVerificationRequestEvent";
 
 const REQUESTS: Pick<typeof CoordinatorInnerModule, RequestName> = {
   DWalletDKGRequestEvent: CoordinatorInnerModule.DWalletDKGRequestEvent,
+  DWalletImportedKeyVerificationRequestEvent:
+    CoordinatorInnerModule.DWalletImportedKeyVerificationRequestEvent,
   PresignRequestEvent: CoordinatorInnerModule.PresignRequestEvent,
   SignRequestEvent: CoordinatorInnerModule.SignRequestEvent,
+  FutureSignRequestEvent: CoordinatorInnerModule.FutureSignRequestEvent,
+  EncryptedShareVerificationRequestEvent: CoordinatorInnerModule.EncryptedShareVerificationRequestEvent,
 };
 
 type RequestData<Name extends RequestName> = (typeof CoordinatorInnerModule)[Name]["$inferType"];
 
 /** The first fields of every session event. */
 const SessionHead = bcs.struct("DWalletSessionEvent", {
-  epoch: bcs.u64(),
-  session_object_id: bcs.Address,
+  epoch: U64,
+  session_object_id: Address,
   session_type: bcs.enum("SessionType", { User: null, System: null }),
-  session_sequence_number: bcs.u64(),
+  session_sequence_number: U64,
   session_identifier_preimage: bcs.byteVector(),
 });
 
@@ -72,13 +83,14 @@ export function createdEncryptionKeys(
 /** Returns the encrypted shares that a transaction accepted. */
 export function acceptedShares(
   events: readonly ChainEvent[],
-): { dwalletId: string; userOutputSignature: Uint8Array }[] {
+): { dwalletId: string; shareId: string; userOutputSignature: Uint8Array }[] {
   return events
     .filter(({ type }) => type.endsWith("::coordinator_inner::AcceptEncryptedUserShareEvent"))
     .map(({ bcs }) => {
       const event = CoordinatorInnerModule.AcceptEncryptedUserShareEvent.parse(bcs);
       return {
         dwalletId: event.dwallet_id,
+        shareId: event.encrypted_user_secret_key_share_id,
         userOutputSignature: Uint8Array.from(event.user_output_signature),
       };
     });

@@ -9,7 +9,19 @@ import type { ChainNetwork } from "./fullnodes/network.ts";
 import type { ChainCalls } from "./treasury/treasury-calls.ts";
 
 /** The kinds of operation in the outbox, by the name in its rows. */
-export const OPERATION_NAMES = ["register", "dkg", "accept", "presign", "sign", "sweep", "consent"] as const;
+export const OPERATION_NAMES = [
+  "register",
+  "dkg",
+  "accept",
+  "presign",
+  "sign",
+  "sweep",
+  "consent",
+  "share",
+  "accept_share",
+  "future_sign",
+  "partial_sign",
+] as const;
 
 /** One of {@link OPERATION_NAMES}. */
 export type OperationName = (typeof OPERATION_NAMES)[number];

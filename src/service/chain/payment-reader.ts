@@ -2,6 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
 import { normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { presentObjects } from "../../protocol/chain/chain-reader.ts";
+import { Address, U64 } from "../../protocol/chain/fast-bcs.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { type AddressBalanceReader, createAddressBalanceReader } from "./address-balance-reader.ts";
 import type { ChainNetwork } from "./fullnodes/network.ts";
@@ -137,7 +138,7 @@ export interface PaymentReader extends AddressBalanceReader {
 const COINS_PER_PAGE = 200;
 const OBJECTS_PER_CALL = 50;
 /** `0x2::coin::Coin`. */
-const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
+const Coin = bcs.struct("Coin", { id: Address, balance: U64 });
 const balanceOf = (content: Uint8Array): bigint => BigInt(Coin.parse(content).balance);
 const coinObjectType = (coinType: string): string => normalizeStructTag(`0x2::coin::Coin<${coinType}>`);
 

@@ -14,6 +14,7 @@ import {
   currentEpoch,
   readKeyOutputs,
 } from "../../protocol/chain/coordinator-objects.ts";
+import { Address } from "../../protocol/chain/fast-bcs.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { chooseKeyOutput } from "../../protocol/parameters/network-key-output.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
@@ -244,7 +245,7 @@ async function activeEncryptionKeyId(
   });
   const value = result.commandResults?.[0]?.returnValues[0]?.bcs;
   // The call aborts if the address has registered no key.
-  return result.$kind === "Transaction" && value ? bcs.Address.parse(value) : undefined;
+  return result.$kind === "Transaction" && value ? Address.parse(value) : undefined;
 }
 
 function anySignal(first: AbortSignal | undefined, second: AbortSignal): AbortSignal {

@@ -20,7 +20,7 @@ export interface OpenSession {
 export const readOpenSessions: (db: Queryable, query: Sql) => Promise<OpenSession[]> = batchStatements({
   subjectOf: () => "",
   // The text of the statement depends on the kinds, and PostgreSQL prepares each text.
-  batchMaxCount: 3,
+  batchMaxCount: 5,
   async run(db, queries) {
     const pages = queries.map(
       (query, index) =>

@@ -15,6 +15,9 @@ export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
     signByAlgorithmMicroUsd: readAlgorithmPrices(read),
     messageKibMicroUsd: price("BILLING_PRICE_MESSAGE_KIB_MICRO_USD"),
     dkgMicroUsd: price("BILLING_PRICE_DKG_MICRO_USD"),
+    shareMicroUsd: price("BILLING_PRICE_SHARE_MICRO_USD"),
+    importMicroUsd: price("BILLING_PRICE_IMPORT_MICRO_USD"),
+    holdMicroUsd: price("BILLING_PRICE_HOLD_MICRO_USD"),
   };
 }
 

@@ -3,9 +3,9 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { publicDevelopmentSecrets } from "../../localnet/seed.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
-import { type ConfigVariable, NETWORK_SUFFIXES, networkVariants } from "./config-variable.ts";
 import type { NetworkConfig } from "./networks.ts";
 import type { ConfigReader } from "./reader.ts";
+import { type ConfigVariable, NETWORK_SUFFIXES, networkVariants } from "./variables/config-variable.ts";
 import type { VariableName } from "./variables.ts";
 
 /** 32 random bytes have about 30 distinct values and practically never fewer than this. Typed text has fewer. */
@@ -160,11 +160,11 @@ function mostSimilar(name: string, known: ReadonlySet<string>): string | undefin
 /** Returns the Levenshtein distance: the number of letters to add, remove or change. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (const [at, letter] of [...left].entries()) {
+  for (let at = 0; at < left.length; at++) {
     const next = [at + 1];
-    for (const [column, other] of [...right].entries()) {
-      const changed = (row[column] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(changed, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    for (let column = 0; column < right.length; column++) {
+      const changed = row[column]! + (left[at] === right[column] ? 0 : 1);
+      next.push(Math.min(changed, row[column + 1]! + 1, next[column]! + 1));
     }
     row = next;
   }

@@ -1,8 +1,8 @@
 import { OBJECT_ID } from "../../protocol/chain/object-id.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
-import { ConfigError } from "./config-variable.ts";
 import { FULLNODE_URL, NETWORK_NAMES, type NetworkName } from "./network.ts";
 import { ConfigReader } from "./reader.ts";
+import { ConfigError } from "./variables/config-variable.ts";
 import { CONFIG_VARIABLES } from "./variables.ts";
 
 /** Reads the settings that the command needs to call a service. Throws a ConfigError that names every fault. */

@@ -3,7 +3,6 @@ import type { TracingConfig } from "../platform/telemetry/otlp/otlp-tracing.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
 import { checkBind, checkSecrets, checkShared, isPublic, unknownVariables } from "./checks.ts";
 import { type ClientConfig, readClientConfig, readTreasuryConfig, type TreasuryConfig } from "./client.ts";
-import { ConfigError, type Setting } from "./config-variable.ts";
 import {
   type DatabaseConfig,
   type LimitsConfig,
@@ -15,6 +14,7 @@ import type { NetworkName } from "./network.ts";
 import { type NetworkConfig, readNetworks } from "./networks.ts";
 import { ConfigReader } from "./reader.ts";
 import { readSignerConfig, type SignerConfig } from "./signer.ts";
+import { ConfigError, type Setting } from "./variables/config-variable.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 
 /** The effective configuration. */

@@ -2,9 +2,9 @@ import { localnetDepositSeed } from "../../localnet/seed.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
 import { parseUsdPrice } from "../billing/prices/price-source.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
-import { SWEEP_DESTINATION } from "./billing-variables.ts";
 import { type PriceSourcesConfig, readPriceSources } from "./price-sources.ts";
 import type { ConfigReader } from "./reader.ts";
+import { SWEEP_DESTINATION } from "./variables/billing-variables.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Reads the settings of deposits. Outside the localnet, a service that takes deposits needs a source of prices. */

@@ -1,6 +1,6 @@
 import { Secret } from "../platform/telemetry/secret.ts";
-import { PYTH_URL } from "./billing-variables.ts";
 import type { ConfigReader } from "./reader.ts";
+import { PYTH_URL } from "./variables/billing-variables.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Reads the settings of the price sources. Undefined without any source. */

@@ -2,7 +2,12 @@ import { readFileSync } from "node:fs";
 import { parseAddressBlock } from "../access/address-block.ts";
 import { createRedact } from "../platform/telemetry/redact.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
-import { type ConfigVariable, NETWORK_SUFFIXES, networkVariants, type Setting } from "./config-variable.ts";
+import {
+  type ConfigVariable,
+  NETWORK_SUFFIXES,
+  networkVariants,
+  type Setting,
+} from "./variables/config-variable.ts";
 
 const redact = createRedact();
 const SHOWN_MAX_CHARACTERS = 200;

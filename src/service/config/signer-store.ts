@@ -2,7 +2,7 @@ import { Secret } from "../platform/telemetry/secret.ts";
 import { isPublic } from "./checks.ts";
 import type { ConfigReader } from "./reader.ts";
 import { parseSeal, SEAL_FORMS, type SealConfig } from "./seal-choice.ts";
-import type { SIGNER_VARIABLES } from "./signer-variables.ts";
+import type { SIGNER_VARIABLES } from "./variables/signer-variables.ts";
 
 /** Where a signer keeps its seeds, what seals them, and where new ones come from. */
 export interface SignerStoreConfig {

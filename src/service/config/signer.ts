@@ -1,11 +1,11 @@
 import { OBJECT_ID } from "../../protocol/chain/object-id.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { isPublic } from "./checks.ts";
-import { ConfigError } from "./config-variable.ts";
 import { FULLNODE_URL, NETWORK_NAMES, type NetworkName } from "./network.ts";
 import { ConfigReader } from "./reader.ts";
 import { readSignerStore, type SignerStoreConfig } from "./signer-store.ts";
-import { SIGNER_VARIABLES } from "./signer-variables.ts";
+import { ConfigError } from "./variables/config-variable.ts";
+import { SIGNER_VARIABLES } from "./variables/signer-variables.ts";
 
 /** Reads the settings of a signer. Throws a ConfigError that names every fault. */
 export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {

@@ -1,8 +1,8 @@
-import { DEPOSIT_VARIABLES, PRICE_VARIABLES, SWEEP_VARIABLES } from "./billing-variables.ts";
-import type { ConfigVariable } from "./config-variable.ts";
-import { DATABASE_VARIABLES } from "./database-variables.ts";
-import { NETWORK_VARIABLES } from "./network-variables.ts";
-import { WORK_VARIABLES } from "./work-variables.ts";
+import { DEPOSIT_VARIABLES, PRICE_VARIABLES, SWEEP_VARIABLES } from "./variables/billing-variables.ts";
+import type { ConfigVariable } from "./variables/config-variable.ts";
+import { DATABASE_VARIABLES } from "./variables/database-variables.ts";
+import { NETWORK_VARIABLES } from "./variables/network-variables.ts";
+import { WORK_VARIABLES } from "./variables/work-variables.ts";
 
 /** Every variable that the service reads. `tss config` prints them, and `.env.example` is generated from them. */
 export const CONFIG_VARIABLES = [

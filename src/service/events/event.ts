@@ -6,9 +6,12 @@ import { topics } from "../platform/coordination/topics.ts";
 export const EVENT_KINDS = [
   "sign.completed",
   "sign.failed",
+  "sign.held",
   "dwallet.active",
   "dwallet.left",
   "dwallet.failed",
+  "dwallet.shared",
+  "dwallet.holder_removed",
   "deposit.credited",
   "balance.low",
   "budget.exceeded",

@@ -24,10 +24,14 @@ const CHARGES = {
     charge: { kind: sql`'dkg'`, description: sql`'dWallet'` },
     refund: { kind: sql`'dkg_refund'`, description: sql`'Refund of a dWallet'` },
   },
+  share: {
+    charge: { kind: sql`'share'`, description: sql`'Share of a dWallet'` },
+    refund: { kind: sql`'share_refund'`, description: sql`'Refund of a share'` },
+  },
 } as const;
 
 /**
- * The movements of money that belong to a sign request or to a dWallet's DKG, as parts of larger statements, so that
+ * The movements of money that belong to a sign request, to a dWallet's DKG or to its share for another user, as parts of larger statements, so that
  * money, state and presign change together or not at all. Each takes the name of a common table expression with the
  * columns `id` (the request), `project_id` and `price_micro_usd`, and adds further expressions. The expression holds at
  * most one row; for hold and capture, any number of rows of one project, which are posted together or not at all. Every
@@ -43,8 +47,8 @@ const CHARGES = {
  * | capture | - price | - price | - 1 | sign:<id> | `posting_capture` |
  * | release | - | - price | - 1 | - | `posting_release` |
  * | lapse | - | - price | - 1 | - | `posting_release` |
- * | charge | - price | - | - | sign:<id>, dkg:<id> | `posting_charge` |
- * | refund | + price | - | - | refund:<id>, dkg_refund:<id> | `posting_refund` |
+ * | charge | - price | - | - | sign:<id>, dkg:<id>, share:<id> | `posting_charge` |
+ * | refund | + price | - | - | refund:<id>, dkg_refund:<id>, share_refund:<id> | `posting_refund` |
  *
  * The source of a refund also has the column `refunds_per_day`: the maximum number of such refunds of the project on
  * one day (UTC), or null without a limit. Beyond it, nothing is posted.
@@ -54,7 +58,8 @@ const CHARGES = {
  * has the column `is_excused`: true if the project could not prevent it, so that it does not count.
  *
  * The result of a posting has a row with the column `id` for each request that was posted. Join it to whatever depends
- * on the money.
+ * on the money. `capture_entry`, `charge_entry` and `refund_entry` have the same rows with the columns `ledger_entry_id`
+ * and `amount_micro_usd`, for the audit trail.
  */
 export const postings = {
   countedLapses,
@@ -147,5 +152,6 @@ function entry(
   const { kind, description } = named;
   return sql`INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description)
       SELECT s.project_id, ${amount}, ${kind}, ${kind} || ':' || s.id, ${description}
-      FROM ${source} s JOIN ${posted} USING (id)`;
+      FROM ${source} s JOIN ${posted} USING (id)
+      RETURNING split_part(key, ':', 2)::uuid AS id, key AS ledger_entry_id, amount_micro_usd`;
 }

@@ -52,14 +52,19 @@ WITH entries AS (
   SELECT id, project_id, 'sign' AS charged_as, 'refund' AS refunded_as,
     -- A submitted request was charged. An expired one was never submitted.
     CASE WHEN status <> 'prepared' AND user_sign_message IS NOT NULL THEN -price_micro_usd ELSE 0 END AS charge,
-    CASE WHEN status = 'failed' AND refunded THEN price_micro_usd ELSE 0 END AS refund
+    CASE WHEN status = 'failed' AND refunded THEN price_micro_usd
+      -- A held half that was not released keeps the price of the hold.
+      - CASE WHEN hold_state = 'ended' THEN hold_price_micro_usd ELSE 0 END ELSE 0 END AS refund
   FROM sign_request
   UNION ALL
   SELECT id, project_id, 'dkg', 'dkg_refund', -price_micro_usd, CASE WHEN refunded THEN price_micro_usd ELSE 0 END
   FROM dwallet
+  UNION ALL
+  SELECT id, project_id, 'share', 'share_refund', -price_micro_usd, CASE WHEN refunded THEN price_micro_usd ELSE 0 END
+  FROM dwallet_share
 ), bookings AS (
   SELECT project_id, kind, key, split_part(key, ':', 2) AS subject, amount_micro_usd
-  FROM ledger_entry WHERE kind IN ('sign', 'refund', 'dkg', 'dkg_refund')
+  FROM ledger_entry WHERE kind IN ('sign', 'refund', 'dkg', 'dkg_refund', 'share', 'share_refund')
 ), deposits AS (
   SELECT id, project_id, CASE WHEN state = 'credited' THEN value_micro_usd ELSE 0 END AS value,
     'deposit:' || network || ':' || tx_digest || ':' || address || ':' || coin_type AS key

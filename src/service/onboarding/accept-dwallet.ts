@@ -143,17 +143,18 @@ ${dwalletEventInsert("dwallet.active", sql`(SELECT * FROM changed WHERE state_be
   );
 }
 
-/** Restores the user's signature of an accepted share. Returns the dWallet's row, or undefined if it is unknown. */
+/** Restores the user's signature of an accepted share. Returns the dWallet's row, or undefined if it is unknown, or
+ * if the share is another user's. */
 export async function recordLostAcceptance(
   db: Queryable,
   network: string,
-  dwalletId: string,
-  userOutputSignature: Uint8Array,
+  { dwalletId, shareId, userOutputSignature }: ReturnType<typeof acceptedShares>[number],
 ): Promise<string | undefined> {
   const [row] = await readRows(
     db,
     sql`UPDATE dwallet SET user_output_signature = ${userOutputSignature}
-        WHERE network = ${network} AND object_id = ${dwalletId} RETURNING id`,
+        WHERE network = ${network} AND object_id = ${dwalletId} AND encrypted_user_secret_key_share_id = ${shareId}
+        RETURNING id`,
     { id: text },
   );
   return row?.id;

@@ -5,7 +5,7 @@ import { execute, type Queryable, readRows } from "../platform/store/database.ts
 
 /**
  * Throws QUOTA_EXCEEDED, which rolls the transaction back, if the project exceeds the limit of the last 24 hours: of
- * dWallet rows, or of attempts to register encryption keys. A key that the chain refused may have several attempts.
+ * dWallet rows, of rows of shares, or of attempts to register encryption keys. A key that the chain refused may have several attempts.
  */
 export async function checkQuota(
   db: Queryable,
@@ -29,7 +29,7 @@ export async function checkQuota(
 }
 
 /** The kinds of objects with a limit per project and 24 hours, because the service pays for each on the chain. */
-export type QuotaTable = "dwallet" | "encryption_key";
+export type QuotaTable = "dwallet" | "encryption_key" | "dwallet_share";
 
 /**
  * Locks the project until the transaction ends, so that its concurrent calls are counted one after the other. Call it
@@ -42,5 +42,6 @@ export async function lockForQuota(db: Queryable, projectId: string): Promise<vo
 /** The table, the count of each row, and the time from which a row counts. */
 const COUNTED = {
   dwallet: { rows: sql`dwallet`, count: sql`1`, time: sql`created_at` },
+  dwallet_share: { rows: sql`dwallet_share`, count: sql`1`, time: sql`created_at` },
   encryption_key: { rows: sql`encryption_key`, count: sql`tries`, time: sql`tried_at` },
 } as const;

@@ -5,10 +5,11 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import {
   type CreateDWalletRequest,
   CreateDWalletRequestSchema,
+  DWalletKind,
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { equalBytes } from "../../protocol/bytes.ts";
-import { checkDkgMessage, DkgFormError } from "../../protocol/check-dkg-message.ts";
+import { checkDkgMessage, checkImportMessage, DkgFormError } from "../../protocol/check-dkg-message.ts";
 import type { Allowance } from "../access/allowances/allowance.ts";
 import {
   BUDGET_OUTCOME_COLUMNS,
@@ -28,16 +29,18 @@ import { execute, newId, type Queryable, readRows } from "../platform/store/data
 import { ensureActiveUser } from "../users/ensure-user.ts";
 import { isWithinReach, userToMakeFor } from "../users/reach.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
-import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
+import { type DWalletKindName, kindName } from "./dwallet-kind.ts";
+import { type DWalletRow, findDWalletOfSession, nameTaken } from "./dwallet-row.ts";
 import { curveNumberOf, type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
- * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
+ * Requests a DKG or the verification of an imported key, charged once for each session identifier, and waits until its
+ * transaction is final. Throws
  * INSUFFICIENT_CREDIT, BUDGET_EXCEEDED, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND,
  * WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or out of the caller's
- * reach), DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, OUT_OF_REACH, USER_FROZEN, USER_DELETED, TOO_MANY_USERS,
- * and the errors of waiting for the chain.
+ * reach), DWALLET_NAME_TAKEN, DWALLET_TAKEN (the session's dWallet was adopted), QUOTA_EXCEEDED, NETWORK_DRAINING,
+ * CHAIN_REJECTED (the service imports no keys of the curve), OUT_OF_REACH, USER_FROZEN, USER_DELETED, TOO_MANY_USERS, and the errors of waiting for the chain.
  */
 export async function createDWallet(
   deps: OnboardingDeps,
@@ -74,7 +77,10 @@ export async function createDWallet(
   }
   if (row.objectId !== null) return row;
   await waitForOperation(deps, "dkg", row.id, time);
-  return (await find()) ?? row;
+  const made = (await find()) ?? row;
+  if (made.state === "Failed")
+    throw new ServiceError("DWALLET_TAKEN", "session_identifier: its dWallet exists, and was adopted");
+  return made;
 }
 
 /** Returns the request with its user, which the caller may have left out. The user is a part of the request's hash. */
@@ -83,7 +89,7 @@ function forUser(request: CreateDWalletRequest, userReference: string | undefine
 }
 
 async function checkRequest(
-  { database, network, reader }: OnboardingDeps,
+  { database, network, reader, paysImports }: OnboardingDeps,
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
 ): Promise<EncryptionKeyRow> {
@@ -121,6 +127,12 @@ async function checkRequest(
     );
   }
   checkDkgForm(key.curve, request);
+  // The chain would refuse it until the operator sets a ceiling: charged, not refunded, and sent again and again.
+  if (kindName(request.kind) === "imported_key" && !(await paysImports(key.curve))) {
+    throw new ServiceError("CHAIN_REJECTED", "kind: this service imports no keys of this curve", {
+      metadata: { chainError: "the Treasury has no price ceiling for imported keys of this curve" },
+    });
+  }
   return key;
 }
 
@@ -134,7 +146,9 @@ async function storeDWallet(
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
 ): Promise<void> {
-  const { database, network, dkgsPerDay, usersMaxCount, dkgPriceMicroUsd: priceMicroUsd } = deps;
+  const { database, network, dkgsPerDay, usersMaxCount } = deps;
+  const kind = kindName(request.kind);
+  const priceMicroUsd = kind === "imported_key" ? deps.importPriceMicroUsd : deps.dkgPriceMicroUsd;
   let refused: BudgetOutcome | undefined;
   const stored = database.transaction(async (db) => {
     const id = newId();
@@ -174,16 +188,6 @@ async function storeDWallet(
   });
 }
 
-function nameTaken(name: string): ServiceError {
-  return new ServiceError(
-    "DWALLET_NAME_TAKEN",
-    "name: another dWallet of the project or the user has this name",
-    {
-      metadata: { name },
-    },
-  );
-}
-
 function insufficientCredit(priceMicroUsd: bigint): ServiceError {
   return new ServiceError(
     "INSUFFICIENT_CREDIT",
@@ -203,11 +207,11 @@ export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise
   const insertedCount = await execute(
     db,
     sql`INSERT INTO dwallet
-          (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+          (id, project_id, network, curve, kind, encryption_key_id, network_encryption_key_id, sender_address,
            session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
            signer_public_key, price_micro_usd, name, user_reference, state)
         VALUES
-          (${id}, ${projectId}, ${network}, ${key.curve}, ${key.id}, ${request.networkEncryptionKeyId},
+          (${id}, ${projectId}, ${network}, ${key.curve}, ${kindName(request.kind)}, ${key.id}, ${request.networkEncryptionKeyId},
            ${request.senderAddress}, ${request.sessionIdentifier}, ${hashRequest(request)},
            ${request.userDkgMessage}, ${request.encryptedUserShareAndProof}, ${request.userPublicOutput},
            ${request.signerPublicKey}, ${priceMicroUsd}, ${request.name ?? null}, ${request.userReference ?? null},
@@ -230,7 +234,10 @@ export interface NewDWallet {
 
 /** SHA-256 that distinguishes a repeated request from another one for the same session. */
 export function hashRequest(request: CreateDWalletRequest): Uint8Array {
-  return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
+  // A DKG has the same hash with and without its kind: a restored row does not know which of both the caller sent.
+  const kind = request.kind === DWalletKind.dkg ? DWalletKind.DWALLET_KIND_UNSPECIFIED : request.kind;
+  const bytes = toBinary(CreateDWalletRequestSchema, { ...request, kind });
+  return new Uint8Array(createHash("sha256").update(bytes).digest());
 }
 
 /**
@@ -298,12 +305,17 @@ function charged({ dwalletId, projectId, priceMicroUsd }: Charge, conditions = e
     ), ${postings.charge(sql`source`, "dkg")}`;
 }
 
-/** Throws VALIDATION, which names the field, if no network would accept the DKG message. */
+const FORM_CHECKS: Readonly<Record<DWalletKindName, typeof checkDkgMessage>> = {
+  dkg: checkDkgMessage,
+  imported_key: checkImportMessage,
+};
+
+/** Throws VALIDATION, which names the field, if no network would accept the DKG message or that of an imported key. */
 export function checkDkgForm(curveNumber: number, request: CreateDWalletRequest): void {
   const curve = curveOfNumber(curveNumber);
   if (curve === undefined) throw invalidField("curve", "is not a curve");
   try {
-    checkDkgMessage(curve, request);
+    FORM_CHECKS[kindName(request.kind)](curve, request);
   } catch (cause) {
     if (!(cause instanceof DkgFormError)) throw cause;
     throw invalidField(FIELDS[cause.part], cause.message);

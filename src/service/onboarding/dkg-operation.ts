@@ -7,11 +7,12 @@ import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { bytea, number, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
+import { isImportedKey } from "./dwallet-kind.ts";
 import { failDWallet } from "./dwallet-session.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 /**
- * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification once landed, or Failed with a refund
+ * Requests DKGs, and verifications of imported keys, through the Treasury: Submitting -> AwaitingNetworkDKGVerification once landed, or Failed with a refund
  * if it can never land. The mark on the chain is the session bytes. A DKG is bound to the sender that the client
  * prepared it for, so no other sender can request it.
  */
@@ -26,7 +27,7 @@ export function createDkgOperation(
     async load(db, subjectIds) {
       const rows = await readRows<DkgSubject>(
         db,
-        sql`SELECT d.id, d.curve, d.network_encryption_key_id AS "networkEncryptionKeyId",
+        sql`SELECT d.id, d.kind, d.curve, d.network_encryption_key_id AS "networkEncryptionKeyId",
                 d.sender_address AS "senderAddress", d.session_identifier AS "sessionBytes",
                 d.user_dkg_message AS "userDkgMessage",
                 d.encrypted_user_share_and_proof AS "encryptedUserShareAndProof",
@@ -35,6 +36,7 @@ export function createDkgOperation(
          FROM dwallet d JOIN encryption_key k ON k.id = d.encryption_key_id WHERE d.id = ANY(${subjectIds}::uuid[])`,
         {
           id: text,
+          kind: text,
           curve: number,
           networkEncryptionKeyId: text,
           senderAddress: text,
@@ -61,8 +63,10 @@ export function createDkgOperation(
             message: "the DKG was prepared for a previous hot wallet",
           },
     add(calls, subjects) {
-      for (const { id, ...call } of subjects) {
-        calls.payDkg({ ...call, requestReference: new TextEncoder().encode(id) });
+      for (const { id, kind, ...parts } of subjects) {
+        const call = { ...parts, requestReference: new TextEncoder().encode(id) };
+        if (isImportedKey({ kind })) calls.payImport(call);
+        else calls.payDkg(call);
       }
     },
     async landed(db, subjects, transaction) {
@@ -82,6 +86,7 @@ export function createDkgOperation(
 
 interface DkgSubject {
   readonly id: string;
+  readonly kind: string;
   readonly curve: number;
   readonly networkEncryptionKeyId: string;
   readonly senderAddress: string;
@@ -99,23 +104,63 @@ const BATCH_COUNT = 8;
 const preimageOf = ({ sessionBytes, senderAddress }: DkgSubject): Uint8Array =>
   sessionIdentifierPreimage(sessionBytes, senderAddress);
 
+interface NewDWallet {
+  readonly preimage: Uint8Array;
+  readonly isImportedKey: boolean;
+  readonly dwalletId: string;
+  readonly capId: string;
+  readonly shareId: string | undefined;
+  /** The address of the key that the share is encrypted to. */
+  readonly ownerAddress: string | undefined;
+}
+
+/** Returns the dWallets of both kinds that a transaction requested. */
+function newDWallets(events: LandedTransaction["events"]): NewDWallet[] {
+  const imports = requestedSessions(events, "DWalletImportedKeyVerificationRequestEvent").map(
+    ({ preimage, data }) => ({
+      preimage,
+      isImportedKey: true,
+      dwalletId: data.dwallet_id,
+      capId: data.dwallet_cap_id,
+      shareId: data.encrypted_user_secret_key_share_id,
+      ownerAddress: data.encryption_key_address,
+    }),
+  );
+  const dkgs = requestedSessions(events, "DWalletDKGRequestEvent").map(({ preimage, data }) => ({
+    preimage,
+    isImportedKey: false,
+    dwalletId: data.dwallet_id,
+    capId: data.dwallet_cap_id,
+    shareId: data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id,
+    ownerAddress: data.user_secret_key_share.Encrypted?.encryption_key_address,
+  }));
+  return [...imports, ...dkgs];
+}
+
 async function landed(
   db: Queryable,
   subject: DkgSubject,
   { digest, events }: LandedTransaction,
 ): Promise<void> {
   const preimage = preimageOf(subject);
-  const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) =>
-    equalBytes(s.preimage, preimage),
-  );
-  const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
-  if (!session || !shareId)
+  const made = newDWallets(events).find((one) => equalBytes(one.preimage, preimage));
+  if (made?.shareId === undefined)
     throw new MixedUpAnswerError("transaction", `transaction ${digest} requested no DKG for ${subject.id}`);
-  const { dwallet_id: dwalletId, dwallet_cap_id: capId } = session.data;
-  await execute(
+  const refuse = () =>
+    failDWallet(db, subject.id, { from: "Submitting", to: "Failed", reason: "DWALLET_TAKEN" });
+  // A session is public. Whoever requests it again, after this database has lost it, gets nobody else's dWallet.
+  const isOwn = made.ownerAddress === subject.encryptionKeyAddress;
+  if (!isOwn || made.isImportedKey !== isImportedKey(subject)) return await refuse();
+  const { dwalletId, capId, shareId } = made;
+  const changedCount = await execute(
     db,
     sql`UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = ${dwalletId}, cap_id = ${capId},
           encrypted_user_secret_key_share_id = ${shareId}, tx_digest = ${digest}, updated_at = now()
-        WHERE id = ${subject.id} AND state = 'Submitting'`,
+        WHERE id = ${subject.id} AND state = 'Submitting' AND NOT EXISTS (
+          SELECT FROM dwallet a
+          WHERE a.network = dwallet.network AND a.object_id = ${dwalletId} AND a.adopted_at IS NOT NULL)
+        RETURNING id`,
   );
+  // The session's DKG is older than this database, and its dWallet was adopted: nothing was paid for this request.
+  if (changedCount === 0) await refuse();
 }

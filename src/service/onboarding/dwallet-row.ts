@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import sql from "sql-template-tag";
 import type { Prisma } from "../../../gen/prisma/client.ts";
 import { type DWallet, DWallet_State, DWalletSchema } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
@@ -9,6 +10,7 @@ import { text } from "../platform/store/columns.ts";
 import { type Database, readRows } from "../platform/store/database.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
 import { type Reaching, reachScope, userToList, whereWithinReach, withinReach } from "../users/reach.ts";
+import { encodeKind } from "./dwallet-kind.ts";
 import { recordDWalletState } from "./dwallet-session.ts";
 import { curveEnum } from "./encryption-keys.ts";
 import { encodeExitDrill } from "./exit-drill.ts";
@@ -23,6 +25,7 @@ const COLUMNS = {
   id: true,
   projectId: true,
   curve: true,
+  kind: true,
   networkEncryptionKeyId: true,
   signerPublicKey: true,
   senderAddress: true,
@@ -41,6 +44,8 @@ const COLUMNS = {
   userReference: true,
   exitDrillAt: true,
   exitDrillOutcome: true,
+  adoptedAt: true,
+  sessionDigest: true,
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
 
@@ -53,8 +58,13 @@ export async function findDWallet(
   const where = { ...whereWithinReach(caller), objectId };
   const row = await prisma.dWallet.findFirst({ where, select: COLUMNS });
   if (row) return row;
-  throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
-    metadata: { dwalletId: objectId },
+  throw dwalletNotFound(objectId);
+}
+
+/** Returns the error for a dWallet that the caller does not see. */
+export function dwalletNotFound(dwalletId: string): ServiceError {
+  return new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
+    metadata: { dwalletId },
   });
 }
 
@@ -139,10 +149,31 @@ export function findDWalletOfSession(
   });
 }
 
+/** Returns the dWallet with this object id in any project, or null. */
+export function findDWalletOfObject(
+  { prisma }: Database,
+  network: string,
+  objectId: string,
+): Promise<DWalletRow | null> {
+  return prisma.dWallet.findUnique({ where: { network_objectId: { network, objectId } }, select: COLUMNS });
+}
+
+/** Creates the error for a dWallet with a name that another one has. */
+export function nameTaken(name: string): ServiceError {
+  return new ServiceError(
+    "DWALLET_NAME_TAKEN",
+    "name: another dWallet of the project or the user has this name",
+    {
+      metadata: { name },
+    },
+  );
+}
+
 /** Session digests by row. Hashing those of a hundred dWallets takes 8 ms. */
 const sessionDigests = new RecentMap<string, Uint8Array>(10_000);
 
-function sessionDigestOf({ id, sessionIdentifier, senderAddress }: DWalletRow): Uint8Array {
+function sessionDigestOf({ id, sessionIdentifier, senderAddress, sessionDigest }: DWalletRow): Uint8Array {
+  if (sessionDigest !== null) return sessionDigest;
   const digest = sessionDigests.get(id) ?? sessionIdentifierDigest(sessionIdentifier, senderAddress);
   sessionDigests.set(id, digest);
   return digest;
@@ -153,6 +184,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
   return create(DWalletSchema, {
     dwalletId: row.objectId ?? "",
     curve: curveEnum(row.curve),
+    kind: encodeKind(row.kind),
     state: stateEnum(row.state),
     encryptedUserSecretKeyShareId: row.encryptedUserSecretKeyShareId ?? "",
     encryptionKeyId: row.encryptionKey.objectId ?? "",
@@ -165,6 +197,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     ...(row.leaveTxDigest === null ? {} : { leaveTxDigest: row.leaveTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
     ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),
+    ...(row.adoptedAt === null ? {} : { adoptTime: timestampFromDate(row.adoptedAt) }),
     ...(row.exitDrillAt === null ? {} : { exitDrill: encodeExitDrill(row) }),
   });
 }

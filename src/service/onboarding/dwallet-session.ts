@@ -10,8 +10,9 @@ import { postings } from "../ledger/postings.ts";
 import { nullable, number, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import { dwalletEventInsert, eventColumns } from "./dwallet-event.ts";
+import { isImportedKey } from "./dwallet-kind.ts";
 
-/** Waits for the network to verify DKGs. Refunds rejected ones within the project's daily budget. */
+/** Waits for the network to verify DKGs and imported keys. Refunds rejected ones within the project's daily budget. */
 export function createDWalletSession(network: string, refundsPerDay: number): SessionKind {
   return {
     name: "dwallet",
@@ -61,6 +62,7 @@ ${dwalletEventInsert("dwallet.active", sql`(SELECT * FROM changed WHERE state = 
       return true;
     }
     case "NetworkRejectedDKGVerification":
+    case "NetworkRejectedImportedKeyVerification":
       await checkDWallet(db, id, dwallet);
       await failDWallet(db, id, {
         from: "AwaitingNetworkDKGVerification",
@@ -78,10 +80,10 @@ ${dwalletEventInsert("dwallet.active", sql`(SELECT * FROM changed WHERE state = 
 async function checkDWallet(db: Queryable, id: string, dwallet: ChainDWallet): Promise<void> {
   const [row] = await readRows(
     db,
-    sql`SELECT object_id AS "objectId", cap_id AS "capId", curve,
+    sql`SELECT object_id AS "objectId", cap_id AS "capId", curve, kind,
                network_encryption_key_id AS "networkEncryptionKeyId"
         FROM dwallet WHERE id = ${id}`,
-    { objectId: text, capId: nullable(text), curve: number, networkEncryptionKeyId: text },
+    { objectId: text, capId: nullable(text), curve: number, kind: text, networkEncryptionKeyId: text },
   );
   const isSame =
     row !== undefined &&
@@ -89,7 +91,7 @@ async function checkDWallet(db: Queryable, id: string, dwallet: ChainDWallet): P
     row.curve === dwallet.curveNumber &&
     row.networkEncryptionKeyId === dwallet.networkEncryptionKeyId &&
     (row.capId === null || row.capId === dwallet.dwalletCapId) &&
-    !dwallet.isImportedKey;
+    isImportedKey(row) === dwallet.isImportedKey;
   if (!isSame) throw new MixedUpAnswerError("session", `dWallet ${dwallet.id} is not the one of row ${id}`);
 }
 

@@ -6,6 +6,7 @@ import type { Signals } from "../platform/coordination/signals.ts";
 import type { Database } from "../platform/store/database.ts";
 import type { Reaching } from "../users/reach.ts";
 
+/** What onboarding and sharing need of a network. */
 export interface OnboardingDeps {
   readonly database: Database;
   readonly network: ChainNetwork;
@@ -19,6 +20,9 @@ export interface OnboardingDeps {
   /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
   readonly dkgsPerDay: number;
   readonly dkgPriceMicroUsd: bigint;
+  readonly importPriceMicroUsd: bigint;
+  /** Returns whether the Treasury pays for imported keys of this curve, as the chain numbers it. */
+  readonly paysImports: (curve: number) => Promise<boolean>;
   /** The maximum number of users of a project, deleted ones included. */
   readonly usersMaxCount: number;
   /** The maximum number of refunds of a project on one day (UTC) after the network rejected its users' messages. */

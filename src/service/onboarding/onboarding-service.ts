@@ -6,6 +6,7 @@ import { callerOf } from "../access/caller.ts";
 import type { WaitTime } from "../chain/operation.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { acceptDWallet } from "./accept-dwallet.ts";
+import { adoptDWallet } from "./adopt-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { createDWallet } from "./create-dwallet.ts";
 import { useConsent } from "./custody/consents.ts";
@@ -59,6 +60,9 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
     },
     async acceptDWallet(request, context) {
       return encodeDWallet(await acceptDWallet(deps, callerOf(context, "project"), request, timeOf(context)));
+    },
+    async adoptDWallet(request, context) {
+      return encodeDWallet(await adoptDWallet(deps, callerOf(context, "project"), request));
     },
     async leaveDWallet(request, context) {
       const caller = callerOf(context, "project");

@@ -8,17 +8,23 @@ export function bucketKey(bucket: PresignBucket): string {
   return [bucket.network, bucket.curve, bucket.signatureAlgorithm, bucket.networkEncryptionKeyId].join("/");
 }
 
-/** One part of the pool: interchangeable presigns. Curve and algorithm are the chain's integers. */
+/**
+ * Interchangeable presigns: a part of the pool, or those that only one dWallet can use. Curve and algorithm are the
+ * chain's integers.
+ */
 export interface PresignBucket {
   readonly network: string;
   readonly curve: number;
   /** Numbered per curve. */
   readonly signatureAlgorithm: number;
+  /** Of presigns that only one dWallet can use, the id of that dWallet's object. */
   readonly networkEncryptionKeyId: string;
+  /** Whether only one dWallet can use them. Default false. */
+  readonly ofDWallet?: boolean;
 }
 
 /** The columns of a bucket in the result of a statement. */
-export const BUCKET_COLUMNS: Columns<PresignBucket> = {
+export const BUCKET_COLUMNS: Columns<Required<Omit<PresignBucket, "ofDWallet">>> = {
   network: text,
   curve: number,
   signatureAlgorithm: number,

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import type { CurveAlgorithm } from "../../protocol/algorithms.ts";
-import { number } from "../platform/store/columns.ts";
+import { type Columns, number } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket, readWarmBuckets } from "./bucket.ts";
 
-/** Counts each bucket that is warm or has ever had presigns, sorted by curve, algorithm and key. */
+/** Counts each bucket of the pool that is warm or has ever had presigns, sorted by curve, algorithm and key. */
 export async function readPresignHealth(
   db: Queryable,
   network: string,
@@ -13,7 +13,7 @@ export async function readPresignHealth(
 ): Promise<(PresignBucket & PresignCounts)[]> {
   const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
   const warm = await readWarmBuckets(db, network, configured, newestNetworkEncryptionKeyId);
-  const counted = await readRows<PresignBucket & PresignCounts>(db, countsOf(network), COUNTS);
+  const counted = await readRows(db, countsOf(network), COUNTS);
   const all = [...warm.map((bucket) => ({ ...bucket, ...empty })), ...counted];
   const byBucket = new Map(all.map((bucket) => [bucketKey(bucket), bucket]));
   return [...byBucket.values()].sort(
@@ -34,7 +34,7 @@ export interface PresignCounts {
   readonly burnt: number;
 }
 
-const COUNTS = {
+const COUNTS: Columns<Required<Omit<PresignBucket, "ofDWallet">> & PresignCounts> = {
   ...BUCKET_COLUMNS,
   ready: number,
   pending: number,
@@ -51,5 +51,5 @@ SELECT network, curve, signature_algorithm AS "signatureAlgorithm",
        count(*) FILTER (WHERE state = 'held')::int AS held,
        count(*) FILTER (WHERE state = 'used')::int AS used,
        count(*) FILTER (WHERE state = 'burnt')::int AS burnt
-FROM presign WHERE network = ${network}
+FROM presign WHERE network = ${network} AND NOT of_dwallet
 GROUP BY network, curve, signature_algorithm, network_encryption_key_id`;

@@ -70,10 +70,11 @@ export const poolMoves = {
         UPDATE presign p SET state = 'ready', presign = made.presign, ready_at = now(), updated_at = now()
         FROM unnest(${made.map(({ id }) => id)}::uuid[], ${made.map(({ algorithm }) => algorithm.curveNumber)}::int[],
                     ${made.map(({ algorithm }) => algorithm.signatureAlgorithmNumber)}::int[],
+                    ${made.map(({ algorithm }) => algorithm.dwalletId ?? null)}::text[],
                     ${made.map(({ presign }) => presign)}::bytea[])
-          AS made (id, curve, signature_algorithm, presign) JOIN locked USING (id)
-        WHERE p.id = made.id AND p.curve = made.curve
-          AND p.signature_algorithm = made.signature_algorithm RETURNING p.id`,
+          AS made (id, curve, signature_algorithm, dwallet_id, presign) JOIN locked USING (id)
+        WHERE p.id = made.id AND p.curve = made.curve AND p.signature_algorithm = made.signature_algorithm
+          AND made.dwallet_id IS NOT DISTINCT FROM ${DWALLET} RETURNING p.id`,
   refuse: (id: string, algorithm: SessionAlgorithm): Sql =>
     sql`UPDATE presign SET state = 'burnt', updated_at = now() ${pending(id, algorithm)}`,
   withdraw: (ids: readonly string[]): Sql =>
@@ -92,15 +93,21 @@ export interface MadePresign {
   readonly presign: Uint8Array;
 }
 
-/** The curve and the algorithm of a session, as the chain's integers. */
+/** The only dWallet that can use the presign of a row, or null. */
+const DWALLET = sql`CASE WHEN of_dwallet THEN network_encryption_key_id END`;
+
+/** The curve and the algorithm of a session, as the chain's integers, and the only dWallet that can use its presign. */
 interface SessionAlgorithm {
+  /** Undefined for a presign of the pool. */
+  readonly dwalletId?: string | undefined;
   readonly curveNumber: number;
   readonly signatureAlgorithmNumber: number;
 }
 
-const pending = (id: string, { curveNumber, signatureAlgorithmNumber }: SessionAlgorithm): Sql =>
+const pending = (id: string, { curveNumber, signatureAlgorithmNumber, dwalletId }: SessionAlgorithm): Sql =>
   sql`WHERE id = ${id} AND state = 'pending' AND curve = ${curveNumber}
-        AND signature_algorithm = ${signatureAlgorithmNumber} RETURNING id`;
+        AND signature_algorithm = ${signatureAlgorithmNumber}
+        AND ${dwalletId ?? null}::text IS NOT DISTINCT FROM ${DWALLET} RETURNING id`;
 
 function move(to: Sql, source: Sql, from: Sql): Sql {
   return sql`UPDATE presign p SET state = ${to}, updated_at = now() FROM ${source} s
@@ -122,13 +129,13 @@ export async function holdLostPresign(
   bucket: PresignBucket,
   { presignId, presign }: ChainPresign,
 ): Promise<string> {
-  const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
+  const { network, curve, signatureAlgorithm, networkEncryptionKeyId, ofDWallet = false } = bucket;
   const [row] = await readRows(
     db,
     sql`INSERT INTO presign
-          (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, presign, state)
-        VALUES (${newId()}, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, ${presignId},
-                ${presign}, 'held')
+          (id, network, curve, signature_algorithm, network_encryption_key_id, of_dwallet, presign_id, presign, state)
+        VALUES (${newId()}, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, ${ofDWallet},
+                ${presignId}, ${presign}, 'held')
         ${poolMoves.holdLost}
         RETURNING id`,
     { id: text },

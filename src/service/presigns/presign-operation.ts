@@ -5,7 +5,7 @@ import { sessionIdentifierPreimage } from "../../protocol/chain/session-identifi
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { bytea, text } from "../platform/store/columns.ts";
+import { boolean, bytea, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import { poolMoves } from "./presign-moves.ts";
@@ -29,18 +29,20 @@ export function createPresignOperation({
       const rows = await readRows<PresignSubject>(
         db,
         sql`SELECT id, network, curve, signature_algorithm AS "signatureAlgorithm",
-                network_encryption_key_id AS "networkEncryptionKeyId", session_bytes AS "sessionBytes"
+                network_encryption_key_id AS "networkEncryptionKeyId", of_dwallet AS "ofDWallet",
+                session_bytes AS "sessionBytes"
          FROM presign WHERE id = ANY(${subjectIds}::uuid[])`,
-        { ...BUCKET_COLUMNS, id: text, sessionBytes: bytea },
+        { ...BUCKET_COLUMNS, id: text, ofDWallet: boolean, sessionBytes: bytea },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
     sizeBytes: () => SIZE_BYTES,
     add(calls, subjects) {
-      for (const [{ networkEncryptionKeyId, curve, signatureAlgorithm }, sessionBytes] of byBucket(
-        subjects,
-      )) {
-        calls.payPresigns({ networkEncryptionKeyId, curve, signatureAlgorithm, sessionBytes });
+      for (const [bucket, sessionBytes] of byBucket(subjects)) {
+        const { networkEncryptionKeyId, curve, signatureAlgorithm, ofDWallet } = bucket;
+        if (ofDWallet)
+          calls.payDWalletPresigns({ dwalletId: networkEncryptionKeyId, signatureAlgorithm, sessionBytes });
+        else calls.payPresigns({ networkEncryptionKeyId, curve, signatureAlgorithm, sessionBytes });
       }
     },
     landed,
@@ -78,6 +80,8 @@ export const PRESIGN_PRIORITY = 50;
 
 export interface PresignSubject extends PresignBucket {
   readonly id: string;
+  /** Whether only one dWallet can use it. */
+  readonly ofDWallet: boolean;
   readonly sessionBytes: Uint8Array;
 }
 
@@ -98,8 +102,8 @@ function presignIdsByPreimage({ events }: LandedTransaction): ReadonlyMap<string
   return new Map(sessions.map(({ preimage, data }) => [bytesToHex(preimage), data.presign_id]));
 }
 
-function byBucket(subjects: readonly PresignSubject[]): [PresignBucket, Uint8Array[]][] {
-  const groups = new Map<string, [PresignBucket, Uint8Array[]]>();
+function byBucket(subjects: readonly PresignSubject[]): [PresignSubject, Uint8Array[]][] {
+  const groups = new Map<string, [PresignSubject, Uint8Array[]]>();
   for (const subject of subjects) {
     const key = bucketKey(subject);
     const group = groups.get(key) ?? [subject, []];

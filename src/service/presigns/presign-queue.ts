@@ -24,7 +24,9 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
       }
       const line = lines.get(key) ?? { bucket, waiters: [] };
       const ofProject = line.waiters.filter((waiter) => waiter.projectId === wait.projectId);
-      const isFull = line.waiters.length >= waitingMaxCount || ofProject.length >= projectWaitingMaxCount;
+      const isFull =
+        line.waiters.length >= waitingMaxCount ||
+        waitingCountOf(wait.projectId, line) >= projectWaitingMaxCount;
       if (isFull || wait.signal.aborted) {
         onWait?.("refused", 0);
         return undefined;
@@ -54,6 +56,15 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
     waitingCount: (bucket) => lines.get(bucketKey(bucket))?.waiters.length ?? 0,
     waitedFor: () => [...lines.values()].map((line) => line.bucket),
   };
+
+  /** Counts the project's callers in the line, or in all lines of single dWallets: it can have many of these. */
+  function waitingCountOf(projectId: string, line: Line): number {
+    const together = line.bucket.ofDWallet
+      ? [...lines.values()].filter(({ bucket }) => bucket.ofDWallet)
+      : [line];
+    return together.flatMap(({ waiters }) => waiters).filter((waiter) => waiter.projectId === projectId)
+      .length;
+  }
 
   async function attemptUntil<T>(
     bucket: PresignBucket,
@@ -108,7 +119,10 @@ export interface PresignQueueOptions {
   readonly pollMs?: number;
   /** The maximum per bucket. Default 256. */
   readonly waitingMaxCount?: number;
-  /** The maximum per bucket and project, so that one project cannot fill the queue. Default 64. */
+  /**
+   * The maximum per bucket and project, so that one project cannot fill the queue. All buckets of single dWallets count
+   * as one. Default 64.
+   */
   readonly projectWaitingMaxCount?: number;
   /** Called for each call that found the bucket empty. */
   readonly onWait?: (outcome: PresignWaitOutcome, durationMs: number) => void;

@@ -13,8 +13,8 @@ import { type MadePresign, poolMoves } from "./presign-moves.ts";
 
 /**
  * Waits for presigns: pending -> ready with its bytes, or burnt if the network rejects it or makes a version that the
- * service cannot sign with. A session of another presign or algorithm, or of a single dWallet, changes nothing, and
- * `settle` throws MixedUpAnswerError.
+ * service cannot sign with. A session of another presign or algorithm, or for another dWallet than the row's, changes
+ * nothing, and `settle` throws MixedUpAnswerError.
  */
 export function createPresignSession({
   network,
@@ -36,9 +36,9 @@ export function createPresignSession({
       ),
     async settle(database, { subjectId, objectId }, content) {
       const session = parsePresignSession(content);
-      const { id: presignId, dwalletId, state } = session;
+      const { id: presignId, state } = session;
       if (state.kind === "Requested") return false;
-      if (presignId !== objectId || dwalletId !== undefined) throw anothers(objectId);
+      if (presignId !== objectId) throw anothers(objectId);
       const version = state.kind === "Completed" ? presignVersion(state.output) : undefined;
       const output = state.kind === "Completed" && version === PRESIGN_VERSION ? state.output : null;
       const isMoved =

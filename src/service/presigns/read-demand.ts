@@ -4,7 +4,7 @@ import { type Queryable, readRows } from "../platform/store/database.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import type { BucketDemand } from "./plan-refill.ts";
 
-/** Reads stock, failures, minting times and demand of a network. The result covers every bucket. */
+/** Reads stock, failures, minting times and demand of a network. The result covers every bucket of the pool. */
 export async function readDemand(
   db: Queryable,
   network: string,
@@ -63,10 +63,10 @@ SELECT network, ${BUCKET},
        count(*) FILTER (WHERE state = 'burnt')::int AS "spoiltCount"
 FROM (
   SELECT network, curve, signature_algorithm, network_encryption_key_id, state FROM presign
-  WHERE network = ${network} AND state IN ('requested', 'pending', 'ready')
+  WHERE network = ${network} AND state IN ('requested', 'pending', 'ready') AND NOT of_dwallet
   UNION ALL
   SELECT network, curve, signature_algorithm, network_encryption_key_id, state FROM presign
-  WHERE network = ${network} AND state = 'burnt' AND presign IS NULL
+  WHERE network = ${network} AND state = 'burnt' AND presign IS NULL AND NOT of_dwallet
     AND updated_at > ${LATELY}
 ) living ${GROUP}`;
 
@@ -74,7 +74,7 @@ const mintedOf = (network: string) => sql`
 SELECT network, ${BUCKET},
        count(*) FILTER (WHERE ready_at > ${LATELY})::int AS "madeCount",
        percentile_cont(0.9) WITHIN GROUP (ORDER BY extract(epoch FROM ready_at - created_at)::float8) AS "mintSeconds"
-FROM (SELECT * FROM presign WHERE network = ${network} AND ready_at IS NOT NULL ORDER BY ready_at DESC LIMIT 500) made ${GROUP}`;
+FROM (SELECT * FROM presign WHERE network = ${network} AND ready_at IS NOT NULL AND NOT of_dwallet ORDER BY ready_at DESC LIMIT 500) made ${GROUP}`;
 
 const takenOf = (network: string) => sql`
 SELECT p.network, p.curve, p.signature_algorithm AS "signatureAlgorithm",
@@ -82,5 +82,5 @@ SELECT p.network, p.curve, p.signature_algorithm AS "signatureAlgorithm",
        count(*)::int AS lately,
        count(*) FILTER (WHERE r.created_at > ${JUST_NOW})::int AS "justNow"
 FROM sign_request r JOIN presign p ON p.id = r.presign_id
-WHERE r.network = ${network} AND r.created_at > ${LATELY}
+WHERE r.network = ${network} AND r.created_at > ${LATELY} AND NOT p.of_dwallet
 GROUP BY p.network, p.curve, p.signature_algorithm, p.network_encryption_key_id`;

@@ -95,7 +95,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
       warm = { buckets: await deps.warmBuckets(), untilMs: clock.now() + WARM_BUCKETS_MS };
     }
     // Serves a first use at once, before the next read of the warm buckets.
-    const all = [...warm.buckets, ...queue.waitedFor()];
+    const all = [...warm.buckets, ...queue.waitedFor().filter(({ ofDWallet }) => ofDWallet !== true)];
     return { buckets: [...new Map(all.map((bucket) => [bucketKey(bucket), bucket])).values()], isFresh };
   }
 }

@@ -14,8 +14,17 @@ import { bucketKey, bucketOf, type PresignBucket } from "./bucket.ts";
 import { PRESIGN_PRIORITY } from "./presign-operation.ts";
 import { readDemand } from "./read-demand.ts";
 
-/** Adds presigns to the bucket and to the outbox, one operation each. The submitter batches them. */
-export async function requestPresigns(db: Queryable, bucket: PresignBucket, count: number): Promise<void> {
+/**
+ * Adds presigns to the bucket and to the outbox, one operation each. The submitter batches them.
+ *
+ * @param ofDWallet whether only one dWallet can use them; default false
+ */
+export async function requestPresigns(
+  db: Queryable,
+  bucket: PresignBucket,
+  count: number,
+  ofDWallet = false,
+): Promise<void> {
   const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
   const ids = Array.from({ length: count }, newId);
   const sessionBytes = ids.map(() => randomBytes(32));
@@ -24,8 +33,9 @@ export async function requestPresigns(db: Queryable, bucket: PresignBucket, coun
     db,
     sql`WITH inserted AS (
           INSERT INTO presign
-            (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes, state)
-          SELECT id, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, session_bytes, 'requested'
+            (id, network, curve, signature_algorithm, network_encryption_key_id, of_dwallet, session_bytes, state)
+          SELECT id, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, ${ofDWallet},
+                 session_bytes, 'requested'
           FROM unnest(${ids}::uuid[], ${sessionBytes}::bytea[]) AS t (id, session_bytes) RETURNING id, network
         ), asked AS (
           SELECT t.operation_id, inserted.network, inserted.id AS subject_id
@@ -102,15 +112,17 @@ export async function insertPendingPresigns(
   );
   const curves = found.map(({ data }) => data.curve);
   const algorithms = found.map(({ data }) => data.signature_algorithm);
-  const keyIds = found.map(({ data }) => data.dwallet_network_encryption_key_id);
+  const keyIds = found.map(({ data }) => data.dwallet_id ?? data.dwallet_network_encryption_key_id);
+  const ofDWallets = found.map(({ data }) => data.dwallet_id !== null);
   const presignIds = found.map(({ data }) => data.presign_id);
   return execute(
     db,
     sql`INSERT INTO presign
-          (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, state, tx_digest)
-        SELECT id, ${network}, curve, algorithm, key_id, presign_id, 'pending', ${digest}
+          (id, network, curve, signature_algorithm, network_encryption_key_id, of_dwallet, presign_id, state, tx_digest)
+        SELECT id, ${network}, curve, algorithm, key_id, of_dwallet, presign_id, 'pending', ${digest}
         FROM unnest(${found.map(newId)}::uuid[], ${curves}::int[], ${algorithms}::int[], ${keyIds}::text[],
-                    ${presignIds}::text[]) AS t (id, curve, algorithm, key_id, presign_id)
+                    ${ofDWallets}::boolean[], ${presignIds}::text[])
+          AS t (id, curve, algorithm, key_id, of_dwallet, presign_id)
         ON CONFLICT (network, presign_id) DO NOTHING RETURNING id`,
   );
 }

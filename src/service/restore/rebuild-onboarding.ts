@@ -3,12 +3,14 @@ import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase64 } from "@mysten/sui/utils";
 import sql from "sql-template-tag";
-import { CreateDWalletRequestSchema } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { CreateDWalletRequestSchema, DWalletKind } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { equalBytes } from "../../protocol/bytes.ts";
 import type { ChainReader } from "../../protocol/chain/chain-reader.ts";
 import { sessionIdentifierPreimage } from "../../protocol/chain/session-identifier.ts";
+import type { PriceTable } from "../../protocol/price-table.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { acceptedShares, createdEncryptionKeys, requestedSessions } from "../chain/events.ts";
+import type { ChainEvent } from "../chain/operation.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
 import { paidDkgs } from "../chain/treasury/treasury-events.ts";
 import { recordLostAcceptance } from "../onboarding/accept-dwallet.ts";
@@ -51,25 +53,30 @@ const WHOSE_KEY =
   "the chain does not name its project; its owner restores it by calling RegisterEncryptionKey again";
 
 /**
- * Restores dWallets whose DKGs lost transactions requested, under their ids. The dWallet belongs to the project of its
- * encryption key, which pays today's price, or nothing if its credit is too low. If no project or several projects have
- * that key, the dWallet returns when its owner creates it again.
+ * Restores dWallets whose DKGs or imports lost transactions requested, under their ids. The dWallet belongs to the
+ * project of its encryption key, which pays today's price, or nothing if its credit is too low. If no project or several
+ * projects have that key, the dWallet returns when its owner adopts it. One that was adopted already keeps its row.
  */
-export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): Rebuilder {
+export function createDWalletRebuilder(
+  network: string,
+  prices: Pick<PriceTable, "dkgMicroUsd" | "importMicroUsd">,
+): Rebuilder {
   return {
     kind: "dkg",
     async rebuild(db, { events }, { bytes, sender }) {
-      const requests = requestedSessions(events, "DWalletDKGRequestEvent");
+      const requests = newDWallets(events);
       const references = paidDkgs(events);
       const sessions = requests.length > 0 ? byteInputs(bytes).filter((b) => b.length === SESSION_BYTES) : [];
       const subjectIds: string[] = [];
       const unrecoverable: Unrecoverable[] = [];
       for (const request of requests) {
-        const { dwallet_id: id } = request.data;
+        const { id } = request;
+        if (await isAdopted(db, id)) continue;
         const sessionBytes = sessions.find((candidate) =>
           equalBytes(sessionIdentifierPreimage(candidate, sender), request.preimage),
         );
         const rowId = references.get(id);
+        if (sessionBytes && (await isRequestedAgain(db, sender, sessionBytes, rowId))) continue;
         const isRestored =
           sessionBytes !== undefined &&
           rowId !== undefined &&
@@ -81,10 +88,32 @@ export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): 
     },
   };
 
+  /** Returns whether the owner has brought the dWallet back already. Only one row can have it. */
+  async function isAdopted(db: Queryable, dwalletId: string): Promise<boolean> {
+    const query = sql`SELECT 1 FROM dwallet
+                      WHERE network = ${network} AND object_id = ${dwalletId} AND adopted_at IS NOT NULL`;
+    return (await execute(db, query)) > 0;
+  }
+
+  /**
+   * Returns whether the owner has requested the lost session again, under another id. That row was paid, and its
+   * operation finds the outcome by the session.
+   */
+  async function isRequestedAgain(
+    db: Queryable,
+    sender: string,
+    sessionBytes: Uint8Array,
+    rowId: string | undefined,
+  ): Promise<boolean> {
+    const query = sql`SELECT 1 FROM dwallet WHERE network = ${network} AND sender_address = ${sender}
+                        AND session_identifier = ${sessionBytes} AND id IS DISTINCT FROM ${rowId ?? null}::uuid`;
+    return (await execute(db, query)) > 0;
+  }
+
   /** Creates the row if needed. Returns false if its project is unknown. */
   async function restore(
     db: Queryable,
-    { data }: DkgRequest,
+    { encryptionKeyId, isImportedKey, ...parts }: NewDWalletRequest,
     {
       rowId,
       sessionBytes,
@@ -92,27 +121,28 @@ export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): 
     }: { rowId: string; sessionBytes: Uint8Array; senderAddress: string },
   ): Promise<boolean> {
     if ((await execute(db, sql`SELECT 1 FROM dwallet WHERE id = ${rowId}`)) > 0) return true;
-    const share = data.user_secret_key_share.Encrypted;
-    if (!share) return false;
+    if (encryptionKeyId === undefined) return false;
     const keys = await readRows(
       db,
       sql`SELECT id, project_id AS "projectId", curve FROM encryption_key
-          WHERE network = ${network} AND object_id = ${share.encryption_key_id} ORDER BY id LIMIT 2`,
+          WHERE network = ${network} AND object_id = ${encryptionKeyId} ORDER BY id LIMIT 2`,
       { id: text, projectId: text, curve: number },
     );
     const [key, other] = keys;
     if (key === undefined || other !== undefined) return false;
     const request = create(CreateDWalletRequestSchema, {
-      encryptionKeyId: share.encryption_key_id,
-      curve: curveEnum(data.curve),
-      networkEncryptionKeyId: data.dwallet_network_encryption_key_id,
+      encryptionKeyId,
+      curve: curveEnum(parts.curve),
+      networkEncryptionKeyId: parts.networkEncryptionKeyId,
       senderAddress,
       sessionIdentifier: sessionBytes,
-      userDkgMessage: Uint8Array.from(data.centralized_public_key_share_and_proof),
-      encryptedUserShareAndProof: Uint8Array.from(share.encrypted_centralized_secret_share_and_proof),
-      userPublicOutput: Uint8Array.from(data.user_public_output),
-      signerPublicKey: Uint8Array.from(share.signer_public_key),
+      userDkgMessage: parts.userDkgMessage,
+      encryptedUserShareAndProof: parts.encryptedUserShareAndProof,
+      userPublicOutput: parts.userPublicOutput,
+      signerPublicKey: parts.signerPublicKey,
+      ...(isImportedKey && { kind: DWalletKind.imported_key }),
     });
+    const priceMicroUsd = isImportedKey ? prices.importMicroUsd : prices.dkgMicroUsd;
     const { projectId } = key;
     await insertDWallet(db, { id: rowId, projectId, network, key, request, priceMicroUsd: 0n });
     await chargeLostDkg(db, { dwalletId: rowId, projectId, priceMicroUsd });
@@ -121,13 +151,73 @@ export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): 
   }
 }
 
-type DkgRequest = ReturnType<typeof requestedSessions<"DWalletDKGRequestEvent">>[number];
+/** A request of a dWallet, as the chain's event describes it. */
+interface NewDWalletRequest {
+  /** The id of the dWallet's object. */
+  readonly id: string;
+  readonly isImportedKey: boolean;
+  readonly preimage: Uint8Array;
+  /** Undefined if the share is public. */
+  readonly encryptionKeyId: string | undefined;
+  readonly curve: number;
+  readonly networkEncryptionKeyId: string;
+  readonly userDkgMessage: Uint8Array;
+  readonly encryptedUserShareAndProof: Uint8Array;
+  readonly userPublicOutput: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+}
+
+/** Returns the dWallets that a transaction requested. */
+function newDWallets(events: readonly ChainEvent[]): NewDWalletRequest[] {
+  const dkgs = requestedSessions(events, "DWalletDKGRequestEvent").map(
+    ({ preimage, data }): NewDWalletRequest => {
+      const share = data.user_secret_key_share.Encrypted;
+      return {
+        ...common(data),
+        isImportedKey: false,
+        preimage,
+        encryptionKeyId: share?.encryption_key_id,
+        userDkgMessage: Uint8Array.from(data.centralized_public_key_share_and_proof),
+        encryptedUserShareAndProof: Uint8Array.from(
+          share?.encrypted_centralized_secret_share_and_proof ?? [],
+        ),
+        signerPublicKey: Uint8Array.from(share?.signer_public_key ?? []),
+      };
+    },
+  );
+  const imports = requestedSessions(events, "DWalletImportedKeyVerificationRequestEvent").map(
+    ({ preimage, data }): NewDWalletRequest => ({
+      ...common(data),
+      isImportedKey: true,
+      preimage,
+      encryptionKeyId: data.encryption_key_id,
+      userDkgMessage: Uint8Array.from(data.centralized_party_message),
+      encryptedUserShareAndProof: Uint8Array.from(data.encrypted_centralized_secret_share_and_proof),
+      signerPublicKey: Uint8Array.from(data.signer_public_key),
+    }),
+  );
+  return [...dkgs, ...imports];
+}
+
+function common(data: {
+  readonly dwallet_id: string;
+  readonly curve: number;
+  readonly dwallet_network_encryption_key_id: string;
+  readonly user_public_output: number[];
+}) {
+  return {
+    id: data.dwallet_id,
+    curve: data.curve,
+    networkEncryptionKeyId: data.dwallet_network_encryption_key_id,
+    userPublicOutput: Uint8Array.from(data.user_public_output),
+  };
+}
 
 const SESSION_BYTES = 32;
 const REBUILDING = { actor: "system" } as const;
 
 const WHOSE_DWALLET =
-  "its project is unknown; its owner restores it by calling RegisterEncryptionKey and CreateDWallet again";
+  "its project is unknown; its owner restores it by calling RegisterEncryptionKey and AdoptDWallet";
 
 /** Restores accepted shares of lost transactions: the user's signature, and the chain's state and output. */
 export function createAcceptanceRebuilder(network: string, reader: ChainReader): Rebuilder {
@@ -135,8 +225,9 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
     kind: "accept",
     async rebuild(db, { events }) {
       const subjectIds: string[] = [];
-      for (const { dwalletId, userOutputSignature } of acceptedShares(events)) {
-        const id = await recordLostAcceptance(db, network, dwalletId, userOutputSignature);
+      for (const accepted of acceptedShares(events)) {
+        const { dwalletId } = accepted;
+        const id = await recordLostAcceptance(db, network, accepted);
         const content = (await reader.getObjects([dwalletId])).get(dwalletId);
         // A dWallet that was not restored has already been reported with its DKG.
         if (id === undefined || content === undefined) continue;

@@ -4,6 +4,7 @@ import { requestedSessions } from "../chain/events.ts";
 import type { PastTransaction } from "../chain/restore/lost-transactions.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
 import { paidSigns } from "../chain/treasury/treasury-events.ts";
+import { needsOwnPresigns } from "../onboarding/dwallet-kind.ts";
 import { text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { holdLostPresign } from "../presigns/presign-moves.ts";
@@ -49,13 +50,15 @@ export function createSignRebuilder({ network, prices }: SignRebuilderOptions): 
     }
     const [dwallet] = await readRows(
       db,
-      sql`SELECT id, project_id AS "projectId" FROM dwallet
+      sql`SELECT id, project_id AS "projectId", kind FROM dwallet
           WHERE network = ${network} AND object_id = ${data.dwallet_id}`,
-      { id: text, projectId: text },
+      { id: text, projectId: text, kind: text },
     );
     if (dwallet === undefined) return false;
     const numbers = numbersOf(data);
-    const bucket = { ...numbers, network, networkEncryptionKeyId: data.dwallet_network_encryption_key_id };
+    const ofDWallet = needsOwnPresigns(dwallet, tripleOfRow(numbers).signatureAlgorithm);
+    const scope = ofDWallet ? data.dwallet_id : data.dwallet_network_encryption_key_id;
+    const bucket = { ...numbers, network, networkEncryptionKeyId: scope, ofDWallet };
     const presign = { presignId: data.presign_id, presign: Uint8Array.from(data.presign) };
     const presignId = await holdLostPresign(db, bucket, presign);
     await endReservationOf(db, presignId);

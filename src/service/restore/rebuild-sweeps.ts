@@ -1,6 +1,6 @@
-import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase64, normalizeStructTag } from "@mysten/sui/utils";
+import { Address } from "../../protocol/chain/fast-bcs.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { readPayments, recordPayments } from "../billing/deposits/record-payment.ts";
 import { recordSettled } from "../billing/deposits/scan-address-balance.ts";
@@ -169,6 +169,6 @@ function withdrawalOf({
     address: sender,
     coinType: normalizeStructTag(withdrawal.typeArg.Balance),
     funds: BigInt(withdrawal.reservation.MaxAmountU64),
-    destination: recipient && bcs.Address.parse(fromBase64(recipient.bytes)),
+    destination: recipient && Address.parse(fromBase64(recipient.bytes)),
   };
 }

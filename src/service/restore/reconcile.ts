@@ -17,6 +17,7 @@ import {
   createDWalletRebuilder,
   createKeyRebuilder,
 } from "./rebuild-onboarding.ts";
+import { createShareAcceptanceRebuilder, createShareRebuilder } from "./rebuild-shares.ts";
 import { createSignRebuilder } from "./rebuild-signs.ts";
 import { createSweepRebuilder } from "./rebuild-sweeps.ts";
 import { adoptHeldPresigns, burnSpentPresigns, createPresignRebuilder } from "./restore-presigns.ts";
@@ -46,13 +47,27 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const { prices } = options.config;
   const rebuilders = [
     createKeyRebuilder(network.name),
-    createDWalletRebuilder(network.name, prices.dkgMicroUsd),
+    createDWalletRebuilder(network.name, prices),
     createAcceptanceRebuilder(network.name, reader),
+    createShareRebuilder(),
+    createShareAcceptanceRebuilder(network.name),
     createPresignRebuilder(network.name),
     createSignRebuilder({ network: network.name, prices }),
     ...(sweeps ? [sweeps] : []),
   ];
-  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0, consent: 0 };
+  const counts = {
+    register: 0,
+    dkg: 0,
+    accept: 0,
+    presign: 0,
+    sign: 0,
+    sweep: 0,
+    consent: 0,
+    share: 0,
+    accept_share: 0,
+    future_sign: 0,
+    partial_sign: 0,
+  };
   const unrecoverable: Unrecoverable[] = [];
   for (const transaction of lost) {
     const replayed = await replayTransaction({ database, network, kinds, rebuilders }, transaction);

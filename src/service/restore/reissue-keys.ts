@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { revokeApiKey, rotateApiKey } from "../access/keys/api-keys.ts";
 import { boolean, text } from "../platform/store/columns.ts";
 import { type Database, readRows } from "../platform/store/database.ts";
-import { endSessionsOfNetwork } from "../users/sessions.ts";
+import { endSessionsOfNetwork } from "../users/end-sessions.ts";
 
 /**
  * Revokes every valid key of the network and creates its replacement. A key that already has a successor is only

@@ -3,11 +3,11 @@ import { type Clock, pause } from "../platform/lifecycle/clock.ts";
 import { number } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import {
-  SHOWN_COLUMNS,
-  SHOWN_ROW,
-  type ShownSignRequest,
   type SignRevision,
-  withDWallet,
+  STAGED_COLUMNS,
+  STAGED_ROW,
+  type StagedSignRequest,
+  withStages,
 } from "./shown-sign-request.ts";
 
 /**
@@ -105,7 +105,7 @@ export interface SignFollower {
   readonly id: string;
   readonly seen: SignRevision;
   /** Called after each look, with the request if it has changed. A look that finds a change is the last one. */
-  looked(row: ShownSignRequest | undefined): void;
+  looked(row: StagedSignRequest | undefined): void;
   /** Called when a look fails. No further look follows. */
   failed(reason: unknown): void;
 }
@@ -135,7 +135,7 @@ const HASTE = 0.1;
 async function findChanged(
   db: Queryable,
   batch: readonly SignFollower[],
-): Promise<ReadonlyMap<number, ShownSignRequest>> {
+): Promise<ReadonlyMap<number, StagedSignRequest>> {
   const ids = batch.map(({ id }) => id);
   const statuses = batch.map(({ seen }) => seen.status);
   const times = batch.map(({ seen }) => seen.updatedAt.toISOString());
@@ -148,8 +148,8 @@ async function findChanged(
           JOIN sign_request r ON r.id = seen.id::uuid
           WHERE (r.status, r.updated_at) IS DISTINCT FROM (seen.status, seen.updated_at::timestamptz)
         )
-        SELECT ${SHOWN_COLUMNS}, r.place FROM ${withDWallet(sql`changed`)}`,
-    { ...SHOWN_ROW, place: number },
+        SELECT ${STAGED_COLUMNS}, r.place FROM ${withStages(sql`changed`)}`,
+    { ...STAGED_ROW, place: number },
   );
   return new Map(rows.map(({ place, ...row }) => [place, row]));
 }

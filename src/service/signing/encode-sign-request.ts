@@ -4,18 +4,20 @@ import {
   type ReserveSignResponse,
   ReserveSignResponseSchema,
   type SignRequest,
+  SignRequest_Hold_State,
   SignRequest_Status,
   SignRequestSchema,
   type WatchSignResponse,
   WatchSignResponseSchema,
 } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { enumsOfTriple, tripleOfRow } from "./algorithm-enums.ts";
-import type { ShownSignRequest } from "./shown-sign-request.ts";
+import type { HoldState, ShownSignRequest, StageTimes } from "./shown-sign-request.ts";
 import type { SignRequestRow } from "./sign-request.ts";
 import type { WatchedSign } from "./watch-sign-request.ts";
 
-/** Encodes a row as the contract's message. Fields that do not apply to the state are absent. */
-export function encodeSignRequest(row: ShownSignRequest): SignRequest {
+/** Encodes a row as the contract's message. Fields that do not apply to the state, or that it lacks, are absent. */
+export function encodeSignRequest(row: ShownSignRequest & Partial<StageTimes>): SignRequest {
+  const { submittedAt, sentAt, landedAt } = row;
   return create(SignRequestSchema, {
     signRequestId: row.id,
     status: SignRequest_Status[row.status],
@@ -27,10 +29,21 @@ export function encodeSignRequest(row: ShownSignRequest): SignRequest {
     createTime: timestampFromDate(row.createdAt),
     updateTime: timestampFromDate(row.updatedAt),
     expireTime: timestampFromDate(row.expiresAt),
+    ...(submittedAt && { submitTime: timestampFromDate(submittedAt) }),
+    ...(sentAt && { sendTime: timestampFromDate(sentAt) }),
+    ...(landedAt && { landTime: timestampFromDate(landedAt) }),
     ...(row.userReference !== null && { userReference: row.userReference }),
     ...(row.txDigest !== null && { txDigest: row.txDigest }),
     ...(row.signSessionId !== null && { signSessionId: row.signSessionId }),
     ...(row.signature !== null && { signature: row.signature }),
+    ...(row.holdSeconds !== null && {
+      hold: {
+        state: holdStateOf(row),
+        priceMicroUsd: row.holdPriceMicroUsd,
+        ...(row.holdExpiresAt !== null && { expireTime: timestampFromDate(row.holdExpiresAt) }),
+        ...(row.holdTxDigest !== null && { txDigest: row.holdTxDigest }),
+      },
+    }),
     ...(row.failureReason !== null && {
       failure: {
         reason: row.failureReason,
@@ -40,6 +53,19 @@ export function encodeSignRequest(row: ShownSignRequest): SignRequest {
     }),
   });
 }
+
+function holdStateOf({ status, holdState }: ShownSignRequest): SignRequest_Hold_State {
+  if (status === "failed" && holdState !== "released") return SignRequest_Hold_State.ended;
+  return holdState === null ? SignRequest_Hold_State.reserved : HOLD_STATE[holdState];
+}
+
+const HOLD_STATE: Readonly<Record<HoldState, SignRequest_Hold_State>> = {
+  sending: SignRequest_Hold_State.verifying,
+  verifying: SignRequest_Hold_State.verifying,
+  held: SignRequest_Hold_State.held,
+  released: SignRequest_Hold_State.released,
+  ended: SignRequest_Hold_State.ended,
+};
 
 /**
  * Encodes the reply to a reservation. The reply for a failed request has no presign: after an expiry the presign may
@@ -55,6 +81,7 @@ export function encodeReservation(row: SignRequestRow): ReserveSignResponse {
     dwalletPublicOutput: row.dwalletPublicOutput,
     expireTime: timestampFromDate(row.expiresAt),
     priceMicroUsd: row.priceMicroUsd,
+    ...(row.holdSeconds !== null && { holdSeconds: row.holdSeconds }),
   });
 }
 

@@ -6,10 +6,10 @@ import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
 import { isRemembered, type KeyScope, requireSameCall } from "../platform/idempotency/key-table.ts";
 import { batchStatements } from "../platform/store/batch-statements.ts";
-import { boolean, bytea, type Columns, nullable, number, text } from "../platform/store/columns.ts";
+import { boolean, bytea, type Columns, listOf, nullable, number, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { hasFrozenUser, userFrozen } from "../users/ensure-user.ts";
-import { isWithinReach, type Reaching } from "../users/reach.ts";
+import { activeHolders, isWithinUse, type Reaching } from "../users/reach.ts";
 
 /**
  * Reads what a reservation depends on: the earlier call with the same idempotency key, and the dWallet. Calls that arrive
@@ -19,7 +19,7 @@ export async function lookBeforeReserving(db: Queryable, asked: AskedReservation
   const { caller, keyScope, dwalletId, idempotency } = asked;
   const { key, dwallet, network } = await lookTogether(db, asked);
   if (key !== undefined && idempotency !== undefined) requireSameCall(key, idempotency);
-  const isSeen = dwallet !== undefined && isWithinReach(caller, { ...dwallet, objectId: dwalletId });
+  const isSeen = dwallet !== undefined && isWithinUse(caller, { ...dwallet, objectId: dwalletId });
   return {
     network: { name: keyScope.network, ...network },
     dwalletId,
@@ -62,9 +62,12 @@ export interface FoundDWallet {
   readonly userReference: string | null;
   readonly networkEncryptionKeyId: string;
   readonly curve: number;
+  readonly kind: string;
   readonly state: string;
   readonly hasOutput: boolean;
   readonly isFrozen: boolean;
+  /** The users besides its own who may sign with it. */
+  readonly activeHolders: readonly string[];
 }
 
 /**
@@ -126,8 +129,9 @@ const lookTogether = batchStatements<AskedReservation, Found>({
       db,
       sql`SELECT asked.place::int AS place, k.method, k.fingerprint, k.subject_id AS "subjectId", d.id,
             d.project_id AS "projectId", d.user_reference AS "userReference",
-            d.network_encryption_key_id AS "networkEncryptionKeyId", d.curve, d.state,
+            d.network_encryption_key_id AS "networkEncryptionKeyId", d.curve, d.kind, d.state,
             d.public_output IS NOT NULL AS "hasOutput", ${hasFrozenUser(sql`d`)} AS "isFrozen",
+            ${activeHolders(sql`d`)} AS "activeHolders",
             EXISTS (SELECT FROM known_network n WHERE n.name = asked.network AND n.draining_since IS NOT NULL)
               AS "isDraining",
             EXISTS (SELECT FROM lane l WHERE l.network = asked.network AND l.foreign_digest IS NOT NULL) AS "isBehind"
@@ -153,9 +157,11 @@ interface LookRow {
   readonly userReference: string | null;
   readonly networkEncryptionKeyId: string | null;
   readonly curve: number | null;
+  readonly kind: string | null;
   readonly state: string | null;
   readonly hasOutput: boolean;
   readonly isFrozen: boolean;
+  readonly activeHolders: readonly string[] | null;
   readonly isDraining: boolean;
   readonly isBehind: boolean;
 }
@@ -170,9 +176,11 @@ const LOOK_ROW: Columns<LookRow> = {
   userReference: nullable(text),
   networkEncryptionKeyId: nullable(text),
   curve: nullable(number),
+  kind: nullable(text),
   state: nullable(text),
   hasOutput: boolean,
   isFrozen: boolean,
+  activeHolders: nullable(listOf(text)),
   isDraining: boolean,
   isBehind: boolean,
 };
@@ -180,13 +188,31 @@ const LOOK_ROW: Columns<LookRow> = {
 function foundOf(row: LookRow | undefined): Found {
   if (row === undefined) throw new Error("the look before a reservation returned no row");
   const { method, fingerprint, subjectId, isDraining, isBehind } = row;
-  const { id, projectId, userReference, networkEncryptionKeyId, curve, state, hasOutput, isFrozen } = row;
+  const { id, projectId, userReference, networkEncryptionKeyId, curve, kind, state, hasOutput, isFrozen } =
+    row;
+  const activeHolders = row.activeHolders ?? [];
   const hasDWallet =
-    id !== null && projectId !== null && networkEncryptionKeyId !== null && curve !== null && state !== null;
+    id !== null &&
+    projectId !== null &&
+    networkEncryptionKeyId !== null &&
+    curve !== null &&
+    kind !== null &&
+    state !== null;
   return {
     key: method === null || fingerprint === null ? undefined : { method, fingerprint, subjectId },
     dwallet: hasDWallet
-      ? { id, projectId, userReference, networkEncryptionKeyId, curve, state, hasOutput, isFrozen }
+      ? {
+          id,
+          projectId,
+          userReference,
+          networkEncryptionKeyId,
+          curve,
+          kind,
+          state,
+          hasOutput,
+          isFrozen,
+          activeHolders,
+        }
       : undefined,
     network: { isDraining, isBehind },
   };

@@ -58,7 +58,8 @@ export async function captureLostSubmission(
 WITH reservation AS (
   SELECT id, project_id, price_micro_usd FROM sign_request WHERE id = ${id} AND status = 'prepared' FOR UPDATE
 ), ${postings.capture(sql`reservation`)}, queued AS (
-  UPDATE sign_request r SET status = 'queued', user_sign_message = ${userSignMessage}, updated_at = now()
+  UPDATE sign_request r SET status = 'queued', user_sign_message = ${userSignMessage}, updated_at = now(),
+    hold_state = CASE WHEN r.hold_seconds IS NOT NULL THEN 'released' END
   FROM reservation s JOIN posting_capture USING (id) WHERE r.id = s.id RETURNING r.id, r.project_id
 )
 ${auditInsert("sign.rebuild", sql`queued`, SYSTEM_ORIGIN)}`,

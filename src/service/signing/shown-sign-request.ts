@@ -7,6 +7,7 @@ import {
   boolean,
   bytea,
   type Columns,
+  listOf,
   nullable,
   number,
   oneOf,
@@ -21,7 +22,14 @@ import {
   readPage,
   UUID_POSITION,
 } from "../platform/store/read-page.ts";
-import { isWithinReach, type Reaching, reachScope, whereWithinReach, withinReach } from "../users/reach.ts";
+import {
+  activeHolders,
+  isWithinUse,
+  type Reaching,
+  reachScope,
+  whereWithinReach,
+  withinReach,
+} from "../users/reach.ts";
 
 /** The parts of a sign request that the contract shows. */
 export interface ShownSignRequest {
@@ -47,7 +55,35 @@ export interface ShownSignRequest {
   readonly presignId: string;
   /** The user of the dWallet; null if it belongs to none. */
   readonly userReference: string | null;
+  /** The users besides it who may sign with the dWallet. */
+  readonly activeHolders: readonly string[];
+  /** How long its half is held for a release; null for a request that is signed at once. */
+  readonly holdSeconds: number | null;
+  /** Null before the half is submitted. */
+  readonly holdState: HoldState | null;
+  readonly holdPriceMicroUsd: bigint;
+  readonly holdExpiresAt: Date | null;
+  readonly holdTxDigest: string | null;
 }
+
+/** The states of a hold. `sending` ends when the half's transaction is final, and `verifying` with the network's word. */
+export const HOLD_STATES = ["sending", "verifying", "held", "released", "ended"] as const;
+
+/** One of {@link HOLD_STATES}. */
+export type HoldState = (typeof HOLD_STATES)[number];
+
+/** When a sign request reached its stages; null before that. */
+export interface StageTimes {
+  /** When the half was accepted. */
+  readonly submittedAt: Date | null;
+  /** When the transaction was stored, to be sent. */
+  readonly sentAt: Date | null;
+  /** When the service learned that the transaction is final. */
+  readonly landedAt: Date | null;
+}
+
+/** A sign request as the contract shows it to readers. */
+export type StagedSignRequest = ShownSignRequest & StageTimes;
 
 /** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
 export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
@@ -79,6 +115,20 @@ export const SHOWN_ROW: Columns<ShownSignRequest> = {
   dwalletId: text,
   presignId: text,
   userReference: nullable(text),
+  activeHolders: listOf(text),
+  holdSeconds: nullable(number),
+  holdState: nullable(oneOf(...HOLD_STATES)),
+  holdPriceMicroUsd: bigint,
+  holdExpiresAt: nullable(time),
+  holdTxDigest: nullable(text),
+};
+
+/** The columns of a {@link StagedSignRequest} in the result of a statement. */
+export const STAGED_ROW: Columns<StagedSignRequest> = {
+  ...SHOWN_ROW,
+  submittedAt: nullable(time),
+  sentAt: nullable(time),
+  landedAt: nullable(time),
 };
 
 /** The select list of a {@link ShownSignRequest} from {@link withDWallet}. */
@@ -87,14 +137,33 @@ export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm 
        r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
        r.failure_message AS "failureMessage", r.refunded, r.expires_at AS "expiresAt", r.created_at AS "createdAt",
        r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId",
-       d.user_reference AS "userReference"`;
+       d.user_reference AS "userReference", ${activeHolders(sql`d`)} AS "activeHolders",
+       r.hold_seconds AS "holdSeconds", r.hold_state AS "holdState", r.hold_price_micro_usd AS "holdPriceMicroUsd",
+       r.hold_expires_at AS "holdExpiresAt", r.hold_tx_digest AS "holdTxDigest"`;
 
 /** Returns the sign requests `r` of a table or expression, with their dWallets `d` and their presigns `p`. */
 export function withDWallet(requests: Sql): Sql {
   return sql`${requests} r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
 }
 
-const SHOWN_TABLES = withDWallet(sql`sign_request`);
+/** The select list of a {@link StagedSignRequest} from {@link withStages}. */
+export const STAGED_COLUMNS = sql`${SHOWN_COLUMNS}, stage.submitted_at AS "submittedAt", stage.sent_at AS "sentAt",
+       stage.landed_at AS "landedAt"`;
+
+/**
+ * Returns {@link withDWallet} with the stages of each request. The limit makes PostgreSQL look up the operation of each
+ * request: otherwise it may read all operations.
+ */
+export function withStages(requests: Sql): Sql {
+  return sql`${withDWallet(requests)} LEFT JOIN LATERAL (
+    SELECT o.created_at AS submitted_at, t.created_at AS sent_at,
+           CASE WHEN t.state = 'landed' THEN t.resolved_at END AS landed_at
+    FROM chain_operation o LEFT JOIN chain_transaction t ON t.digest = o.tx_digest
+    WHERE o.kind = CASE WHEN r.hold_state IS NULL THEN 'sign' ELSE 'partial_sign' END AND o.subject_id = r.id LIMIT 1
+  ) stage ON true`;
+}
+
+const SHOWN_TABLES = withStages(sql`sign_request`);
 
 /**
  * Reads a sign request for display. Undefined if the caller sees none with this id. Calls that arrive together share a
@@ -103,12 +172,12 @@ const SHOWN_TABLES = withDWallet(sql`sign_request`);
 export async function readShownSignRequest(
   db: Queryable,
   asked: { readonly id: string; readonly caller: Reaching },
-): Promise<ShownSignRequest | undefined> {
+): Promise<StagedSignRequest | undefined> {
   const row = await readShownTogether(db, asked);
-  return row && isWithinReach(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined;
+  return row && isWithinUse(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined;
 }
 
-type OwnedSignRequest = ShownSignRequest & { readonly projectId: string };
+type OwnedSignRequest = StagedSignRequest & { readonly projectId: string };
 
 const readShownTogether = batchStatements<
   { readonly id: string; readonly caller: Reaching },
@@ -119,8 +188,8 @@ const readShownTogether = batchStatements<
     const ids = asked.map(({ id }) => id);
     const rows = await readRows<OwnedSignRequest>(
       db,
-      sql`SELECT ${SHOWN_COLUMNS}, d.project_id AS "projectId" FROM ${SHOWN_TABLES} WHERE r.id = ANY(${ids}::uuid[])`,
-      { ...SHOWN_ROW, projectId: text },
+      sql`SELECT ${STAGED_COLUMNS}, d.project_id AS "projectId" FROM ${SHOWN_TABLES} WHERE r.id = ANY(${ids}::uuid[])`,
+      { ...STAGED_ROW, projectId: text },
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
     // PostgreSQL returns ids in lower case, and a caller may write them otherwise.
@@ -133,7 +202,7 @@ export async function listSigns(
   database: Database,
   caller: Reaching,
   { dwalletId, userReference, status, ...request }: ListSignsInput,
-): Promise<Page<ShownSignRequest>> {
+): Promise<Page<StagedSignRequest>> {
   const { projectId } = caller;
   const dwalletRow = dwalletId === undefined ? undefined : await findDWalletRow(database, caller, dwalletId);
   const ofUser = userReference === undefined ? sql`` : sql` AND d.user_reference = ${userReference}`;
@@ -154,7 +223,7 @@ export async function listSigns(
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST_UUID, count) =>
-      readRows(database, listOf(owner, { statuses, after, count }), SHOWN_ROW),
+      readRows(database, requestsOf(owner, { statuses, after, count }), STAGED_ROW),
   });
 }
 
@@ -188,11 +257,11 @@ async function findDWalletRow({ prisma }: Database, caller: Reaching, objectId: 
  * state, whatever the filter; of a user, that many of each of the user's dWallets. A second index for lists of all
  * states, or of users, would slow down every signature.
  */
-const listOf = (
+const requestsOf = (
   { from, where }: Owner,
   { statuses, after, count }: { statuses: readonly SignStatus[]; after: string; count: number },
 ) => sql`
-SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES} WHERE r.id = ANY(ARRAY(
+SELECT ${STAGED_COLUMNS} FROM ${SHOWN_TABLES} WHERE r.id = ANY(ARRAY(
   SELECT one.id FROM ${from} unnest(${statuses}::text[]) AS wanted (status) CROSS JOIN LATERAL (
     SELECT s.id FROM sign_request s WHERE ${where} AND s.status = wanted.status AND s.id < ${after}::uuid
     ORDER BY s.id DESC LIMIT ${count}

@@ -6,7 +6,7 @@ import { type EventKind, eventInsert } from "../events/event.ts";
  * table expression with the columns `id`, `project_id`, `dwallet_id` and `failure_reason`.
  */
 export function signEventInsert(
-  kind: Extract<EventKind, "sign.completed" | "sign.failed">,
+  kind: Extract<EventKind, "sign.held" | "sign.completed" | "sign.failed">,
   source: Sql,
 ): Sql {
   return eventInsert(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../../protocol/algorithms.ts";
 import { equalBytes } from "../../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
@@ -7,15 +7,16 @@ import { sessionIdentifierPreimage } from "../../protocol/chain/session-identifi
 import { isNotHeld } from "../../protocol/chain/treasury-custody.ts";
 import { isEcdsa } from "../../protocol/signatures/signature-forms.ts";
 import { budgetReturn } from "../access/allowances/budgets.ts";
-import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
+import { auditInsert, auditInsertWithMoney, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { postings } from "../ledger/postings.ts";
 import { markDWalletLeft } from "../onboarding/custody/custody-state.ts";
+import { isImportedKey } from "../onboarding/dwallet-kind.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
-import { bytea, number, text } from "../platform/store/columns.ts";
+import { bytea, type Columns, number, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 import { signEventInsert } from "./sign-event.ts";
@@ -23,7 +24,8 @@ import { signEventInsert } from "./sign-event.ts";
 /**
  * Requests signatures: queued -> submitted once landed. If it can never land, the request fails with a refund and the
  * presign is burnt. If the Treasury does not hold the dWallet's capability, the dWallet has left. The mark on the chain
- * is the session, whose identifier is derived from the request's id.
+ * is the session, whose identifier is derived from the request's id. The kind `partial_sign` does the same with a half
+ * that the Treasury keeps and that was released.
  */
 export function createSignOperation({
   signals,
@@ -32,41 +34,27 @@ export function createSignOperation({
   batchCount,
   refundsPerDay,
   observer,
+  name = "sign",
 }: SignOperationOptions): OperationKind<SignSubject> {
   return {
-    name: "sign",
+    name,
     priority: SIGN_PRIORITY,
     batchCount,
     async load(db, subjectIds) {
-      const rows = await readRows<SignSubject>(
-        db,
-        sql`SELECT r.id, d.id AS "dwalletRowId", d.object_id AS "dwalletId", p.presign_id AS "presignId", r.curve,
-                   r.signature_algorithm AS "signatureAlgorithm", r.hash_scheme AS "hashScheme", r.message,
-                   r.user_sign_message AS "userSignMessage"
-            FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id
-            WHERE r.id = ANY(${subjectIds}::uuid[])`,
-        {
-          id: text,
-          dwalletRowId: text,
-          dwalletId: text,
-          presignId: text,
-          curve: number,
-          signatureAlgorithm: number,
-          hashScheme: number,
-          message: bytea,
-          userSignMessage: bytea,
-        },
-      );
+      const rows = await readRows<SignSubject>(db, signSubjects(subjectIds), SIGN_SUBJECT);
       return new Map(rows.map((row) => [row.id, row]));
     },
-    sizeBytes: (subject) => subject.message.length + subject.userSignMessage.length + OVERHEAD_BYTES,
+    sizeBytes: (subject) => subject.message.length + subject.userSignMessage.length + SIGN_OVERHEAD_BYTES,
     add(calls, subjects) {
-      for (const { id, dwalletRowId: _, ...call } of subjects) {
-        calls.paySign({
-          ...call,
+      for (const { id, dwalletRowId: _, dwalletKind: kind, ...parts } of subjects) {
+        const call = {
+          ...parts,
           sessionBytes: signSessionBytes(id),
           requestReference: new TextEncoder().encode(id),
-        });
+        };
+        if (name === "partial_sign") calls.payPartialSign(call);
+        else if (isImportedKey({ kind })) calls.payImportedKeySign(call);
+        else calls.paySign(call);
       }
     },
     landed,
@@ -107,7 +95,7 @@ export function createSignOperation({
       sql`
 WITH submitted AS (
   UPDATE sign_request r SET status = 'submitted', tx_digest = ${transaction.digest}, sign_session_id = news.session_id,
-                            updated_at = now()
+    updated_at = now(), hold_state = CASE WHEN r.hold_seconds IS NOT NULL THEN 'released' END
   FROM unnest(${ids}::uuid[], ${signSessionIds}::text[]) AS news (id, session_id)
   WHERE r.id = news.id AND r.status = 'queued' RETURNING r.presign_id
 )
@@ -116,7 +104,8 @@ ${presignMoves.use(sql`submitted`)}`,
   }
 }
 
-const NOT_HELD = {
+/** Why an operation of a dWallet fails whose capability the Treasury does not hold. */
+export const NOT_HELD = {
   reason: "DWALLET_LEFT",
   message: "the Treasury does not hold the dWallet's capability: the dWallet has left the service",
 } as const;
@@ -124,9 +113,20 @@ const NOT_HELD = {
 /** Signatures come before all other operations: a user waits, and has paid. */
 export const SIGN_PRIORITY = 10;
 
+/** Reads the subjects of operations of sign requests. @param more further columns, after a comma */
+export function signSubjects(ids: readonly string[], more: Sql = empty): Sql {
+  return sql`SELECT r.id, d.id AS "dwalletRowId", d.kind AS "dwalletKind", d.object_id AS "dwalletId",
+      p.presign_id AS "presignId", r.curve, r.signature_algorithm AS "signatureAlgorithm",
+      r.hash_scheme AS "hashScheme", r.message, r.user_sign_message AS "userSignMessage"${more}
+    FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id
+    WHERE r.id = ANY(${ids}::uuid[])`;
+}
+
 export interface SignSubject {
   readonly id: string;
   readonly dwalletRowId: string;
+  /** Where the dWallet's key comes from. */
+  readonly dwalletKind: string;
   /** The id of the dWallet's object. */
   readonly dwalletId: string;
   /** The id of the presign's object. */
@@ -138,7 +138,23 @@ export interface SignSubject {
   readonly userSignMessage: Uint8Array;
 }
 
+/** The columns of a {@link SignSubject}. */
+export const SIGN_SUBJECT: Columns<SignSubject> = {
+  id: text,
+  dwalletRowId: text,
+  dwalletKind: text,
+  dwalletId: text,
+  presignId: text,
+  curve: number,
+  signatureAlgorithm: number,
+  hashScheme: number,
+  message: bytea,
+  userSignMessage: bytea,
+};
+
 interface SignOperationOptions {
+  /** Default: `sign`. */
+  readonly name?: "sign" | "partial_sign";
   readonly signals: Signals;
   readonly reader: Pick<NetworkReader, "sessionRequest">;
   /** The address that sends the transactions. Sessions are bound to it. */
@@ -154,7 +170,7 @@ interface SignOperationOptions {
 }
 
 /** The size of ids, numbers, session bytes and the command itself. */
-const OVERHEAD_BYTES = 400;
+export const SIGN_OVERHEAD_BYTES = 400;
 
 type SignSessionData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
 
@@ -209,7 +225,7 @@ export interface SignTimes {
 export async function failSignRequest(
   db: Queryable,
   id: string,
-  { from, reason, message, refundsPerDay, isOwnersDoing = false }: SignFailure,
+  { from, holdState, reason, message, refundsPerDay, isOwnersDoing = false }: SignFailure,
 ): Promise<boolean> {
   const unverified = CURVE_ALGORITHMS.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm));
   const failedCount = await execute(
@@ -219,7 +235,8 @@ WITH request AS (
   SELECT id, project_id, price_micro_usd, allowance_id, allowance_slot,
     CASE WHEN ${isOwnersDoing}::boolean OR (curve, signature_algorithm) IN (${join(unverified.map(numbersOf))})
          THEN ${refundsPerDay ?? null}::integer END AS refunds_per_day
-  FROM sign_request WHERE id = ${id} AND status = ${from} FOR UPDATE
+  FROM sign_request WHERE id = ${id}
+    AND (${holdState ?? null}::text IS NULL OR hold_state = ${holdState ?? null}) AND status = ${from} FOR UPDATE
 ), ${postings.refund(sql`request`)}, ${budgetReturn(sql`request`, sql`posting_refund`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = ${reason}, refunded = p.id IS NOT NULL,
     updated_at = now(), failure_message = ${message}::text
@@ -227,9 +244,9 @@ WITH request AS (
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE r.id = s.id
   RETURNING r.id, r.project_id, r.presign_id, r.dwallet_id, r.failure_reason
 ), burnt AS (${presignMoves.burn(sql`failed`)}), noted AS (${signEventInsert("sign.failed", sql`failed`)}), refunded AS (
-  SELECT id, project_id FROM request JOIN posting_refund USING (id)
+  SELECT id, project_id, ledger_entry_id, amount_micro_usd FROM request JOIN refund_entry USING (id)
 ), audited AS (${auditInsert("sign.fail", sql`failed`, SYSTEM_ORIGIN)}
-), refund_audited AS (${auditInsert("sign.refund", sql`refunded`, SYSTEM_ORIGIN)})
+), refund_audited AS (${auditInsertWithMoney("sign.refund", sql`refunded`, SYSTEM_ORIGIN)})
 SELECT id FROM failed`,
   );
   return failedCount > 0;
@@ -238,6 +255,8 @@ SELECT id FROM failed`,
 interface SignFailure {
   /** The state that the request must be in. */
   readonly from: "queued" | "submitted";
+  /** The state that its hold must be in. Default: any. */
+  readonly holdState?: "verifying";
   /** NETWORK_REJECTED, or the reason why the operation cannot land. */
   readonly reason: string;
   /** Visible to the caller. */

@@ -3,7 +3,7 @@ import { batchStatements } from "../platform/store/batch-statements.ts";
 import { boolean, bytea, type Columns, nullable, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { hasFrozenUser } from "../users/ensure-user.ts";
-import { isWithinReach, type Reaching } from "../users/reach.ts";
+import { isWithinUse, type Reaching } from "../users/reach.ts";
 import { SHOWN_COLUMNS, SHOWN_ROW, type ShownSignRequest, withDWallet } from "./shown-sign-request.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function readSignRequest(
 ): Promise<SignRequestRow | undefined> {
   const row = await readTogether(db, asked);
   if (row === undefined || asked.caller === undefined) return row;
-  return isWithinReach(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined;
+  return isWithinUse(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined;
 }
 
 const readTogether = batchStatements<

@@ -12,8 +12,8 @@ import { tripleOfRow } from "./algorithm-enums.ts";
 import { signEventInsert } from "./sign-event.ts";
 import { failSignRequest, type SignObserver, type SignTimes } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
-import type { Verifier } from "./verifier.ts";
-import type { NetworkSignatureClaim } from "./verify-work.ts";
+import type { Verifier } from "./verify/verifier.ts";
+import type { NetworkSignatureClaim } from "./verify/verify-work.ts";
 
 /**
  * Waits for signatures: submitted -> completed once verified, or failed with a refund if the network rejected it.
@@ -151,12 +151,13 @@ WITH locked AS MATERIALIZED (
   UPDATE sign_request r SET status = 'completed', signature = news.signature, updated_at = now()
   FROM unnest(${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ signature }) => signature)}::bytea[])
     AS news (id, signature) JOIN locked USING (id)
-  WHERE r.id = news.id RETURNING r.id, r.project_id, r.dwallet_id, r.failure_reason, r.created_at, r.updated_at
+  WHERE r.id = news.id RETURNING r.id, r.project_id, r.dwallet_id, r.failure_reason, r.created_at, r.updated_at, r.hold_state
 ), noted AS (${signEventInsert("sign.completed", sql`completed`)})
 SELECT r.id, extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSeconds",
        extract(epoch FROM t.resolved_at - o.created_at)::float8 AS "queuedSeconds",
        extract(epoch FROM r.updated_at - t.resolved_at)::float8 AS "submittedSeconds"
-FROM completed r LEFT JOIN chain_operation o ON o.kind = 'sign' AND o.subject_id = r.id
+FROM completed r LEFT JOIN chain_operation o ON o.kind = CASE WHEN r.hold_state IS NULL THEN 'sign' ELSE 'partial_sign' END
+  AND o.subject_id = r.id
 LEFT JOIN chain_transaction t ON t.digest = o.tx_digest`;
 
 function claimOf(row: SignRequestRow, signature: Uint8Array): NetworkSignatureClaim {

@@ -6,7 +6,8 @@ import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
 import { tripleOfEnums } from "./algorithm-enums.ts";
 import { createBatchedLooks } from "./batched-looks.ts";
 import { encodeReservation, encodeSignRequest, encodeWatched } from "./encode-sign-request.ts";
-import { type ReserveDeps, reserve } from "./reserve.ts";
+import { cancelSign, releaseSign } from "./holds/release.ts";
+import { type ReserveDeps, reserve, type SigningCaller } from "./reserve.ts";
 import { listSigns, readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
 import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
 import { type WaitEnding, type WatchDeps, watchSignRequest } from "./watch-sign-request.ts";
@@ -24,13 +25,20 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
         dwalletId: request.dwalletId,
         triple,
         message: request.message,
+        holdSeconds: request.holdSeconds,
         idempotency: idempotencyOf(context),
       };
       const time = { timeoutMs: context.timeoutMs(), signal: context.signal };
-      return encodeReservation(await reserve(deps, callerOf(context, "project"), input, time));
+      return encodeReservation(await reserve(deps, signerOf(context), input, time));
     },
     async submitSign(request, context) {
-      return encodeSignRequest(await submit(deps, callerOf(context, "project"), request));
+      return encodeSignRequest(await submit(deps, signerOf(context), request));
+    },
+    async releaseSign({ signRequestId }, context) {
+      return encodeSignRequest(await releaseSign(deps, callerOf(context, "project"), signRequestId));
+    },
+    async cancelSign({ signRequestId }, context) {
+      return encodeSignRequest(await cancelSign(deps, callerOf(context, "project"), signRequestId));
     },
     async getSign({ signRequestId }, context) {
       const caller = callerOf(context, "project");
@@ -63,6 +71,12 @@ export type SigningServiceDeps = ReserveDeps &
      */
     readonly untilClosing?: (context: HandlerContext) => WaitEnding;
   };
+
+/** Returns the caller of a method that the scopes `sign` and `propose` permit. */
+function signerOf(context: HandlerContext): SigningCaller {
+  const caller = callerOf(context, "project");
+  return { ...caller, holdsOnly: !caller.scopes.includes("sign") };
+}
 
 function signalOf({ signal }: HandlerContext): AbortSignal {
   return signal;

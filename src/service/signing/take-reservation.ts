@@ -11,7 +11,7 @@ import { boolean, type Columns, nullableColumns, number } from "../platform/stor
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { inTurn, presignMoves } from "../presigns/presign-moves.ts";
 import { activeUsersOf } from "../users/ensure-user.ts";
-import { type Reaching, reachColumns, withinReachOf } from "../users/reach.ts";
+import { type Reaching, reachColumns, withinUseOf } from "../users/reach.ts";
 import { withDWallet } from "./shown-sign-request.ts";
 import { SIGN_REQUEST, SIGN_REQUEST_COLUMNS, type SignRequestRow } from "./sign-request.ts";
 
@@ -23,7 +23,7 @@ import { SIGN_REQUEST, SIGN_REQUEST_COLUMNS, type SignRequestRow } from "./sign-
  * others. Reserves nothing if another request has the idempotency key. The price of a caller with a budget must fit it,
  * and is taken from it.
  *
- * The dWallet must be Active and within the caller's reach. Its row is locked FOR SHARE until the reservation is
+ * The dWallet must be Active, and the caller may sign with it. Its row is locked FOR SHARE until the reservation is
  * committed, so a later exit sees the reservation, and a later reservation sees the exit. The row of its user, who must
  * not be frozen, is locked in the same way.
  *
@@ -50,6 +50,10 @@ interface NewReservation extends Reaching {
   readonly networkEncryptionKeyId: string;
   readonly message: Uint8Array;
   readonly priceMicroUsd: bigint;
+  /** How long the half is held, in seconds; undefined for a request that is signed at once. */
+  readonly holdSeconds?: number | undefined;
+  /** The part of the price that the hold costs. Default 0. */
+  readonly holdPriceMicroUsd?: bigint | undefined;
   readonly ttlMs: number;
   /** The maximum number of the project's open reservations, including this one, while none of them expires. */
   readonly openMaxCount: number;
@@ -170,6 +174,8 @@ function reservationStatement(asked: readonly Asked[]): Sql {
     dwallet_id: dwalletId,
     hash_scheme: hashScheme,
     price_micro_usd: String(one.priceMicroUsd),
+    hold_seconds: one.holdSeconds,
+    hold_price_micro_usd: String(one.holdPriceMicroUsd ?? 0n),
     message_at: messages.slices[place]?.at,
     message_length: messages.slices[place]?.length,
     ttl_ms: one.ttlMs,
@@ -186,7 +192,8 @@ function reservationStatement(asked: readonly Asked[]): Sql {
   return sql`
 WITH asked AS MATERIALIZED (
   SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS asked (
-    place integer, id uuid, dwallet_id uuid, hash_scheme integer, price_micro_usd bigint, message_at integer,
+    place integer, id uuid, dwallet_id uuid, hash_scheme integer, price_micro_usd bigint, hold_seconds integer,
+    hold_price_micro_usd bigint, message_at integer,
     message_length integer, ttl_ms double precision, open_max integer, actor text, request_id text, address text,
     reach_users text[], reach_dwallets text[], scope text, key text, method text, fingerprint text)
 ), account AS (
@@ -196,7 +203,7 @@ WITH asked AS MATERIALIZED (
   FROM project WHERE id = ${projectId}::uuid FOR UPDATE
 ), dwallet_now AS (
   SELECT asked.place, d.project_id, d.user_reference FROM asked JOIN dwallet d ON d.id = asked.dwallet_id
-  WHERE d.id = ANY(${dwalletIds}::uuid[]) AND d.state = 'Active' AND ${withinReachOf(sql`asked`, projectId, sql`d`)}
+  WHERE d.id = ANY(${dwalletIds}::uuid[]) AND d.state = 'Active' AND ${withinUseOf(sql`asked`, projectId, sql`d`)}
     AND (SELECT count(*) FROM account) = 1
   ORDER BY d.id FOR SHARE OF d
 ), user_now AS (${activeUsersOf(sql`dwallet_now`)}), usable AS (
@@ -230,10 +237,11 @@ WITH asked AS MATERIALIZED (
   SELECT * FROM claim WHERE key IS NULL OR (scope, key) IN (SELECT scope, key FROM keyed)
 ), ${postings.hold(sql`granted`)}, ${budget.take(sql`posting_hold`)}reserved AS (
   INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
-                            message, price_micro_usd, allowance_id, allowance_slot, status, expires_at)
+                            message, price_micro_usd, hold_seconds, hold_price_micro_usd, allowance_id, allowance_slot,
+                            status, expires_at)
   SELECT g.id, g.project_id, g.dwallet_id, g.presign_id, ${network}, ${curve}, ${signatureAlgorithm}, g.hash_scheme,
          substring(${messages.bytes}::bytea FROM g.message_at FOR g.message_length), g.price_micro_usd,
-         ${budget.allowanceId}, ${budget.slot}, 'prepared',
+         g.hold_seconds, g.hold_price_micro_usd, ${budget.allowanceId}, ${budget.slot}, 'prepared',
          clock_timestamp() + g.ttl_ms * interval '1 millisecond'
   FROM granted g JOIN posting_hold USING (id)
   RETURNING *

@@ -8,9 +8,9 @@ import type { Reaching } from "../users/reach.ts";
 import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import {
   readShownSignRequest,
-  type ShownSignRequest,
   SIGN_STATUSES,
   type SignRevision,
+  type StagedSignRequest,
 } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
 
@@ -78,7 +78,7 @@ export interface WatchPace {
 
 /** A state, or a heartbeat if `row` is absent. */
 export interface WatchedSign {
-  readonly row: ShownSignRequest | undefined;
+  readonly row: StagedSignRequest | undefined;
   /** Stands for the newest state that was sent. */
   readonly cursor: string;
 }
@@ -134,7 +134,7 @@ function untilChanged(
   deps: ChangeWaitDeps,
   { id, seen }: { readonly id: string; readonly seen: SignRevision },
   { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
-): Promise<ShownSignRequest | undefined> {
+): Promise<StagedSignRequest | undefined> {
   if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
 }
@@ -162,7 +162,7 @@ class Wait implements SignFollower {
   readonly #clock: Clock;
   readonly #untilMs: number;
   readonly #signal: WaitEnding;
-  readonly #resolve: (row: ShownSignRequest | undefined) => void;
+  readonly #resolve: (row: StagedSignRequest | undefined) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #unsubscribe: () => void;
   #cancelTimer: (() => void) | undefined;
@@ -173,7 +173,7 @@ class Wait implements SignFollower {
     seen: SignRevision,
     untilMs: number,
     signal: WaitEnding,
-    resolve: (row: ShownSignRequest | undefined) => void,
+    resolve: (row: StagedSignRequest | undefined) => void,
     reject: (reason: unknown) => void,
   ) {
     this.id = id;
@@ -190,7 +190,7 @@ class Wait implements SignFollower {
     looks.follow(this);
   }
 
-  looked(row: ShownSignRequest | undefined): void {
+  looked(row: StagedSignRequest | undefined): void {
     if (row !== undefined) this.#end(row);
     else
       this.#cancelTimer ??= this.#clock.after(Math.max(0, this.#untilMs - this.#clock.now()), () =>
@@ -208,7 +208,7 @@ class Wait implements SignFollower {
     this.#end();
   }
 
-  #end(row?: ShownSignRequest): void {
+  #end(row?: StagedSignRequest): void {
     this.#cancelTimer?.();
     this.#unsubscribe();
     this.#signal.removeEventListener("abort", this);

@@ -25,13 +25,69 @@ export function withinReach({ projectId, allowance }: Reaching, d: Sql): Sql {
 }
 
 /**
- * The same condition as {@link withinReach}, for a caller of the project in the row `asked` of a statement, which has the
- * columns {@link reachColumns}.
+ * Returns the condition that the caller may sign with a dWallet: it is within the caller's reach, or a user that the caller
+ * is confined to holds a share of it. The caller is that of the row `asked` of a statement, which has the columns
+ * {@link reachColumns}. Owners add and remove holders, so the answer is that of the statement.
  */
-export function withinReachOf(asked: Sql, projectId: string, d: Sql): Sql {
+export function withinUseOf(asked: Sql, projectId: string, d: Sql): Sql {
   return sql`${d}.project_id = ${projectId}::uuid
-    AND (${asked}.reach_users IS NULL OR ${d}.user_reference = ANY(${asked}.reach_users))
+    AND (${isOfOwner(asked, d)} OR ${activeHolders(d)} && ${asked}.reach_users)
     AND (${asked}.reach_dwallets IS NULL OR ${d}.object_id = ANY(${asked}.reach_dwallets))`;
+}
+
+/**
+ * Returns an expression of type `text[]`: the users besides its own who may sign with a dWallet, without those that are
+ * frozen. Most dWallets have none, and the expression then reads nothing.
+ *
+ * @param d the dWallet's name in the statement
+ */
+export function activeHolders(d: Sql): Sql {
+  return sql`CASE WHEN cardinality(${d}.holder_users) = 0 THEN ${d}.holder_users ELSE ARRAY(
+      SELECT u.reference FROM project_user u WHERE u.project_id = ${d}.project_id AND u.reference = ANY(${d}.holder_users)
+        AND u.frozen_at IS NULL AND u.deleted_at IS NULL) END`;
+}
+
+/** Returns the condition that a caller that {@link withinUseOf} allows is not the owner of the dWallet `d`, but a holder. */
+export function isOfHolder(asked: Sql, d: Sql): Sql {
+  return sql`${isOfOwner(asked, d)} IS NOT TRUE`;
+}
+
+/** The condition is null for a dWallet without a user. */
+function isOfOwner(asked: Sql, d: Sql): Sql {
+  return sql`(${asked}.reach_users IS NULL OR ${d}.user_reference = ANY(${asked}.reach_users))`;
+}
+
+/**
+ * Returns a query for the `request_id` of each request of a holder that may still sign. Until the statement's transaction
+ * ends, it locks the rows of the holders' users FOR SHARE, and those of the dWallets FOR KEY SHARE. A RemoveHolder,
+ * which locks the dWallet FOR UPDATE, or a FreezeUser that comes later waits. The query sees one that came earlier. Other changes of the
+ * dWallet do not wait: whoever records that it has left may hold the project's row, which a submission takes last.
+ *
+ * @param requests a common table expression with the columns `request_id`, `dwallet_id`, `reach_users` and `is_of_holder`
+ */
+export function activeHoldersOf(requests: Sql): Sql {
+  return sql`SELECT s.request_id FROM ${requests} s JOIN dwallet d ON d.id = s.dwallet_id
+    JOIN project_user u ON u.project_id = d.project_id AND u.reference = ANY(d.holder_users)
+      AND u.reference = ANY(s.reach_users)
+    WHERE s.is_of_holder AND u.frozen_at IS NULL AND u.deleted_at IS NULL FOR KEY SHARE OF d FOR SHARE OF u`;
+}
+
+/** The same condition as {@link withinUseOf}, for a row that was found in any project. */
+export function isWithinUse(caller: Reaching, dwallet: UsableDWallet): boolean {
+  if (isWithinReach(caller, dwallet)) return true;
+  const users = caller.allowance?.userReferences;
+  if (users === undefined) return false;
+  return dwallet.activeHolders.some(
+    (user) => users.includes(user) && isWithinReach(caller, { ...dwallet, userReference: user }),
+  );
+}
+
+/** A dWallet, with what {@link activeHolders} returns. */
+export interface UsableDWallet {
+  readonly projectId: string;
+  readonly userReference: string | null;
+  readonly objectId: string | null;
+  readonly activeHolders: readonly string[];
 }
 
 /** Returns the values of the columns `reach_users` and `reach_dwallets`, of type `text[]`, which are null without a limit. */

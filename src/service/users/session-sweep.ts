@@ -39,14 +39,18 @@ export const SWEEP_BATCH_COUNT = 1_000;
 
 /**
  * Deletes at most `maxCount` sessions that expired at least a day ago, the oldest first, with their allowances. Returns
- * the number of sessions. Until then, a caller learns that its session has expired.
+ * the number of sessions. Until then, a caller learns that its session has expired. A session that gave a half which is
+ * held stays until the half is released or ends, because the release asks whether it was revoked.
  */
 export function sweepSessions(db: Queryable, maxCount: number): Promise<number> {
   return execute(
     db,
     sql`WITH gone AS (
           DELETE FROM session WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM session WHERE expires_at <= statement_timestamp() - interval '1 day'
+            SELECT ctid FROM session s WHERE expires_at <= statement_timestamp() - interval '1 day'
+              AND NOT EXISTS (SELECT FROM sign_request r
+                WHERE r.project_id = s.project_id AND r.status = 'queued'
+                  AND r.hold_state IN ('sending', 'verifying', 'held') AND r.held_by = 'session:' || s.id)
             ORDER BY expires_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
           )) RETURNING id
         ), allowed AS (${deleteAllowances(sql`gone`)})

@@ -11,8 +11,9 @@ import { decodeLimits, encodeLimits } from "../access/allowances/allowance-messa
 import { callerOf, type SessionScope } from "../access/caller.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
 import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
+import { revokeSession, revokeUserSessions } from "./end-sessions.ts";
 import { listSessions, readSession, type SessionDetails } from "./session-row.ts";
-import { createSession, revokeSession, revokeUserSessions, type SessionDeps } from "./sessions.ts";
+import { createSession, type SessionDeps } from "./sessions.ts";
 
 /** Implements `tss.v1.Sessions`. */
 export function createSessionsService(deps: SessionDeps): ServiceImpl<typeof Sessions> {

@@ -7,7 +7,7 @@ import { tokenInvalid } from "../access/identity/verify-id-token.ts";
 import { generateSessionToken, hashApiKey } from "../access/keys/api-key.ts";
 import type { SessionLookup } from "../access/stored-sessions.ts";
 import { readOrigins } from "../access/web-origins.ts";
-import { type AuditOrigin, auditInsert, writeAuditEvent } from "../audit/audit-event.ts";
+import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import { RecentMap } from "../platform/coordination/recent-map.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
@@ -16,7 +16,7 @@ import { number, text } from "../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { LOCK_KEYS } from "../platform/store/migrate.ts";
 import { ensureActiveUser } from "./ensure-user.ts";
-import { isOf, readSession, type SessionDetails, type SessionOwner } from "./session-row.ts";
+import { readSession, type SessionDetails } from "./session-row.ts";
 
 /** Dependencies of the changes of sessions. */
 export interface SessionDeps {
@@ -160,8 +160,9 @@ export const SESSIONS_OF_PROJECT_MAX_COUNT = 500_000;
 
 /**
  * Stores a session and its allowance, and its user if the project has not named it before. Ends the oldest sessions of
- * the user beyond their number. Call it in a transaction. Throws VALIDATION, TOKEN_INVALID if its
- * identity provider was removed or its ID token is from before {@link revokeUserSessions}, TOO_MANY_SESSIONS, USER_FROZEN, USER_DELETED and TOO_MANY_USERS.
+ * the user beyond their number. Call it in a transaction. Throws VALIDATION, TOKEN_INVALID if its identity provider was
+ * removed or its ID token is from before `revokeUserSessions`, TOO_MANY_SESSIONS, USER_FROZEN, USER_DELETED and
+ * TOO_MANY_USERS.
  */
 export async function insertSession(
   deps: SessionDeps,
@@ -241,91 +242,6 @@ async function lockProvider(db: Queryable, id: string): Promise<void> {
   );
   if (lockedCount === 0)
     throw tokenInvalid("issuer", "the project has no identity provider with the token's issuer");
-}
-
-/**
- * Ends a session of the caller's users. A repeated call has no effect. This process refuses the session at once, others
- * when they receive the signal, at the latest after a few seconds. Throws SESSION_NOT_FOUND.
- */
-export async function revokeSession(
-  { database, lookup }: SessionDeps,
-  caller: ProjectCaller,
-  sessionId: string,
-): Promise<SessionDetails> {
-  await endSessions(database, caller, sql`s.id = ${sessionId}`);
-  const session = await readSession(database, caller, sessionId);
-  // Uses the row's id, because a caller may write a UUID in capitals.
-  lookup.forget(session.id);
-  return session;
-}
-
-/**
- * Ends all sessions of one of the caller's users, as {@link revokeSession} does, and refuses the user's ID tokens that
- * were issued before: whoever has one could exchange it for another session. Returns the number of sessions.
- */
-export async function revokeUserSessions(
-  { database, lookup }: SessionDeps,
-  caller: ProjectCaller,
-  userReference: string,
-): Promise<number> {
-  const { projectId, allowance } = caller;
-  const ended = await database.transaction(async (db) => {
-    // Waits for exchanges that have locked the user's row. The next statement sees their sessions.
-    const isKnown =
-      isWithin([userReference], allowance?.userReferences) &&
-      (await execute(
-        db,
-        sql`UPDATE project_user SET sessions_ended_at = clock_timestamp()
-            WHERE project_id = ${projectId} AND reference = ${userReference} RETURNING reference`,
-      )) > 0;
-    const ids = await endSessions(
-      db,
-      caller,
-      sql`s.user_reference = ${userReference} AND s.expires_at > clock_timestamp()`,
-    );
-    // Each ended session has an event. Without one, this says that older ID tokens are refused.
-    if (isKnown && ids.length === 0)
-      await writeAuditEvent(db, caller.origin, {
-        projectId,
-        action: "user.end_sessions",
-        subject: userReference,
-      });
-    return ids;
-  });
-  for (const id of ended) lookup.forget(id);
-  return ended.length;
-}
-
-/** Ends the caller's sessions that meet a condition on the table `session`, with the alias `s`. Returns their ids. */
-export async function endSessions(
-  db: Queryable,
-  caller: SessionOwner & Pick<ProjectCaller, "origin">,
-  which: ReturnType<typeof sql>,
-): Promise<string[]> {
-  const rows = await readRows(
-    db,
-    sql`WITH revoked AS (
-          UPDATE session s SET revoked_at = now() WHERE ${isOf(caller)} AND ${which} AND s.revoked_at IS NULL
-          RETURNING s.id, s.project_id
-        ), noted AS (${auditInsert("session.revoke", sql`revoked`, caller.origin)})
-        SELECT id FROM revoked`,
-    { id: text },
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** Ends all sessions of a network's projects, in one statement. Returns their number. */
-export function endSessionsOfNetwork(db: Queryable, network: string, origin: AuditOrigin): Promise<number> {
-  return execute(
-    db,
-    sql`WITH revoked AS (
-          UPDATE session s SET revoked_at = now() FROM project p
-          WHERE p.id = s.project_id AND p.network = ${network} AND s.revoked_at IS NULL
-            AND s.expires_at > clock_timestamp()
-          RETURNING s.id, s.project_id
-        ), noted AS (${auditInsert("session.revoke", sql`revoked`, origin)})
-        SELECT id FROM revoked`,
-  );
 }
 
 /**

@@ -10,8 +10,8 @@ import {
   type Transactor,
 } from "../platform/store/database.ts";
 import { type Page, type PageRequest, readPage } from "../platform/store/read-page.ts";
+import { endSessions } from "./end-sessions.ts";
 import { ensureUser, type UserName } from "./ensure-user.ts";
-import { endSessions } from "./sessions.ts";
 
 /** A user that was not deleted. */
 export interface UserRow {

@@ -29,13 +29,23 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
 };
+
+/** Files that are compressed already. */
+const PACKED: readonly string[] = [".woff2"];
 
 /** The page loads from and calls only its own origin, and no site can frame it. */
 const SECURITY_HEADERS = {
   "content-security-policy": [
     ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
-    ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ...[
+      "font-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ],
   ].join("; "),
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
@@ -56,16 +66,14 @@ function readRoute(folder: string, file: string): PlainRoute {
     vary: "accept-encoding",
   };
   const plain = { body, headers: { ...headers, etag: entityTag(body) } };
+  const route = { path: `/console/${file}`, isLimited: true };
+  if (PACKED.includes(path.extname(file))) return { ...route, handle: (request) => answer(plain, request) };
   const packed = gzipSync(body, { level: 9 });
   const gzipped = {
     body: packed,
     headers: { ...headers, etag: entityTag(packed), "content-encoding": "gzip" },
   };
-  return {
-    path: `/console/${file}`,
-    isLimited: true,
-    handle: (request) => answer(takesGzip(request) ? gzipped : plain, request),
-  };
+  return { ...route, handle: (request) => answer(takesGzip(request) ? gzipped : plain, request) };
 }
 
 interface Representation {

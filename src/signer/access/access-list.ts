@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { SignRequestSchema } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Curve } from "../../client/sdk/index.ts";
-import { readPrivateFile } from "../private-file.ts";
+import { readPrivateFile } from "../store/private-file.ts";
 
 /** What one caller may do, and how it is recognized. */
 export interface CallerRules {

@@ -14,7 +14,7 @@ export interface Caller {
   /**
    * Throws SignerError CALLER_NOT_ALLOWED if the caller may not make this key.
    *
-   * @param keyNames the names of all keys, without this one
+   * @param keyNames the names of all other keys; none if the key is already begun, because it needs no further place
    */
   checkCreate(keyName: string, curve: string, keyNames: Iterable<string>): void;
   /**

@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Log } from "../../service/platform/telemetry/logger.ts";
 import type { Secret } from "../../service/platform/telemetry/secret.ts";
 import { SignerError } from "../signer-error.ts";
+import { isOfAnotherUser } from "../store/private-file.ts";
 import { type CallerRules, digestOf, parseAccessList } from "./access-list.ts";
 import { type Caller, type CallerCounts, createCaller, EVERYONE } from "./caller.ts";
 import { certificateNames } from "./certificate-names.ts";
@@ -162,7 +163,11 @@ const MAX_FILE_BYTES = 262_144;
 const WRITE_OF_OTHERS = 0o022;
 
 function readList(file: string, hasCertificates: boolean): readonly CallerRules[] {
-  const { mode, size } = statSync(file);
+  const { mode, size, uid } = statSync(file);
+  if (isOfAnotherUser(uid))
+    throw new Error(
+      `the file of callers, ${file}, is another user's: only root or the signer's own user may own it`,
+    );
   if ((mode & WRITE_OF_OTHERS) !== 0)
     throw new Error(`others may write the file of callers, ${file}: prevent it with chmod go-w`);
   if (size > MAX_FILE_BYTES)

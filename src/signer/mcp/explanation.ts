@@ -39,13 +39,10 @@ export async function explain(input: PayloadInput): Promise<Explanation> {
       const { explainPsbt } = await loadBitcoin();
       return explainPsbt(input.octets);
     }
-    case "sui_transaction":
-      return {
-        words: [
-          `A transaction of Sui with ${input.octets.length} bytes, which this server does not explain.`,
-        ],
-        warnings: ["Show it in a wallet or an explorer before you have it signed."],
-      };
+    case "sui_transaction": {
+      const { explainSui } = await load("@mysten/sui", () => import("./explain-sui.ts"));
+      return explainSui(input.octets);
+    }
   }
 }
 

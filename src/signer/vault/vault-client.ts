@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Agent, fetch } from "undici";
 import { createRedact } from "../../service/platform/telemetry/redact.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
-import { readPrivateFile } from "../private-file.ts";
+import { readPrivateFile } from "../store/private-file.ts";
 
 /** The API of HashiCorp Vault or OpenBao, which are the same here. */
 export interface VaultClient {

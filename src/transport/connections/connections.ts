@@ -13,7 +13,7 @@ import { type CountOptions, countedAs, createConnectionCounter } from "./connect
 import { createHttp1Connections } from "./http1-connections.ts";
 import { dispatchStreams, type Http2Session, type StreamTaker, trackHttp2Session } from "./http2-session.ts";
 import { endDiscarding } from "./release-request.ts";
-import { splitConnections, type TlsOptions } from "./split-connections.ts";
+import { type HandshakeObserver, splitConnections, type TlsOptions } from "./split-connections.ts";
 
 /**
  * Serves HTTP/1.1 and HTTP/2 on one port: in clear text with prior knowledge, or everything over TLS. The caller
@@ -25,7 +25,7 @@ export function createConnections(
   takeStream: StreamTaker,
   options: ConnectionOptions,
 ): Connections {
-  const { limits, tls, isTrustedPeer = () => false } = options;
+  const { limits, tls, isTrustedPeer = () => false, onHandshakeFailed } = options;
   const addressOf = ({ remoteAddress = "" }: Socket) => {
     const address = withoutMapping(remoteAddress);
     return isTrustedPeer(address) ? undefined : countedAs(address);
@@ -62,6 +62,7 @@ export function createConnections(
     limits,
     counter: createConnectionCounter(options),
     undecided,
+    onHandshakeFailed,
     acceptHttp1(socket) {
       http1.add(socket);
       for (const listener of acceptHttp1) listener.call(server, socket);
@@ -127,6 +128,7 @@ export interface ConnectionOptions extends CountOptions {
   readonly limits: Limits;
   /** If set, all connections must use TLS. */
   readonly tls: TlsOptions | undefined;
+  readonly onHandshakeFailed?: HandshakeObserver | undefined;
 }
 
 /** Headers this many times as large as allowed get no reply over HTTP/2. */

@@ -7,13 +7,13 @@ import { endDiscarding } from "./release-request.ts";
 
 /** Detects the protocol of each connection of the listener and passes it to that protocol's server. */
 export function splitConnections(options: SplitOptions): void {
-  const { server, tls, limits, counter, undecided, acceptHttp1, acceptHttp2 } = options;
+  const { server, tls, limits, counter, undecided, acceptHttp1, acceptHttp2, onHandshakeFailed } = options;
   const accept = (socket: Socket, protocol: "h1" | "h2", accepted: Socket = socket) => {
     undecided.delete(accepted);
     if (protocol === "h2") acceptHttp2(socket);
     else acceptHttp1(socket);
   };
-  const secure = tls && createTlsAcceptor(tls, limits.firstByteTimeoutMs, accept);
+  const secure = tls && createTlsAcceptor(tls, limits.firstByteTimeoutMs, accept, onHandshakeFailed);
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
     if (!counter.admit(socket)) {
@@ -46,9 +46,16 @@ export interface SplitOptions {
   readonly counter: ConnectionCounter;
   /** Collects connections whose protocol is not yet known. */
   readonly undecided: Set<Socket>;
+  readonly onHandshakeFailed?: HandshakeObserver | undefined;
   readonly acceptHttp1: (socket: Socket) => void;
   readonly acceptHttp2: (socket: Socket) => void;
 }
+
+/**
+ * Hears of a TLS handshake that failed: the peer's address, empty if the peer has gone, and Node's code of the error,
+ * such as `ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE`.
+ */
+export type HandshakeObserver = (address: string, code: string) => void;
 
 /** Replies with the reason, in the form that most peers can display, and closes. */
 function refuse(socket: Socket, why: string, { lingerTimeoutMs }: Limits): void {
@@ -120,6 +127,7 @@ export function createTlsAcceptor(
   { certificatePem, keyPem, clientCaPem }: TlsOptions,
   handshakeTimeoutMs: number,
   onSecure: (secured: TLSSocket, protocol: "h1" | "h2", accepted: Socket | undefined) => void,
+  onFailed?: HandshakeObserver,
 ): TlsAcceptor {
   const server = createServer({
     cert: certificatePem,
@@ -137,7 +145,10 @@ export function createTlsAcceptor(
     onSecure(secured, secured.alpnProtocol === "h2" ? "h2" : "h1", accepted);
   });
   // A failed handshake affects only its client.
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+    onFailed?.(socket.remoteAddress ?? "", error.code ?? "unknown");
+    socket.destroy();
+  });
   return {
     accept(socket) {
       const peer = peerOf(socket);

@@ -4,8 +4,8 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
 import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/client/sdk/admin/index.ts";
+import { withHeaders } from "../../../src/client/sdk/calls/transport.ts";
 import { createClient, type TssClient } from "../../../src/client/sdk/index.ts";
-import { withHeaders } from "../../../src/client/sdk/transport.ts";
 import { fundedPayer } from "../../support/database/deposits.ts";
 
 /** A service with data for every page of the console. */

@@ -44,5 +44,5 @@ interface ScreenshotOptions {
 const LOOKS = {
   light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 } },
+  phone: { colorScheme: "light", viewport: { width: 375, height: 812 } },
 } as const;

@@ -20,6 +20,8 @@ export function tourOf(
     { role: "operator", name: "audit", path: "audit" },
     { role: "operator", name: "audit-event", path: "audit/1" },
     { role: "operator", name: "seals", path: "seals" },
+    { role: "operator", name: "runbook", path: "runbook" },
+    { role: "operator", name: "runbook-entry", path: "runbook/OutboxStuck" },
     { role: "project", name: "overview", path: "" },
     { role: "project", name: "balance", path: "balance" },
     { role: "project", name: "usage", path: "usage" },

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Command, command } from "../../../src/cli/command.ts";
-import { COMMAND_GROUPS, findCommand } from "../../../src/cli/command-groups.ts";
-import { describeCommand } from "../../../src/cli/help.ts";
+import { type Command, command } from "../../../src/cli/command-line/command.ts";
+import { COMMAND_GROUPS, findCommand } from "../../../src/cli/command-line/command-groups.ts";
+import { describeCommand } from "../../../src/cli/command-line/help.ts";
 import {
   choicesOf,
   count,
@@ -13,8 +13,8 @@ import {
   operand,
   optional,
   required,
-} from "../../../src/cli/option.ts";
-import { parseCommandLine } from "../../../src/cli/parse-command-line.ts";
+} from "../../../src/cli/command-line/option.ts";
+import { parseCommandLine } from "../../../src/cli/command-line/parse-command-line.ts";
 import { readSource } from "../../support/repository/source-files.ts";
 import { runCli } from "./run-cli.ts";
 

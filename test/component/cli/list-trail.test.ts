@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Admin, ListAuditEventsResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { listTrail } from "../../../src/cli/list-trail.ts";
+import { listTrail } from "../../../src/cli/output/list-trail.ts";
 import { SEAL_MAX_COUNT } from "../../../src/protocol/seals/audit-seal.ts";
 import { type ExportRange, exportAudit } from "../../../src/service/audit/export-line.ts";
 import { createAccountCalls } from "../../../src/service/operator/calls/account-calls.ts";

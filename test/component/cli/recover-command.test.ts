@@ -14,6 +14,10 @@ const file = (name: string, content: string, mode = 0o600) => {
 };
 const SEED_HEX = "5e".repeat(32);
 const seedFile = file("seed", SEED_HEX);
+const [{ pieces }] = JSON.parse(
+  readFileSync(new URL("../../unit/client/seed/pieces.vectors.json", import.meta.url), "utf8"),
+) as [{ readonly pieces: [string, string, string] }];
+const pieceFile = file("piece-1", `${pieces[0]}\n`);
 const dwallet = `0x${"d".repeat(64)}`;
 const out = path.join(folder, "share");
 
@@ -27,10 +31,56 @@ it.each([
   [["--dwallet", dwallet, "--out", out], "--dwallet needs --curve"],
   [["--dwallet", dwallet, "--curve", "ED25519"], "--dwallet needs --out"],
   [["--curve", "ED25518"], "did you mean ED25519?"],
+  [["--seed-out", out], "--seed-out needs --piece-file or --ask-pieces"],
+  [["--piece-file", pieceFile], "--seed-file excludes --piece-file"],
   [[], "no Treasury is configured for testnet: set --treasury"],
 ])("a wrong command line %j is refused with its correction", async (args, message) => {
   const { exitCode, err } = await recover(...args);
   expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining(message) });
+});
+
+const fromPieces = (args: readonly string[], answers?: readonly string[]) =>
+  runCli(["recover", "--network", "testnet", ...args], {}, undefined, answers);
+
+it.each([
+  [[], "--seed-file is missing; or give the pieces"],
+  [["--piece-file", pieceFile, "--ask-pieces"], "--piece-file and --ask-pieces exclude each other"],
+  [["--piece-file", pieceFile, "--dwallet", dwallet], "--dwallet is of no use with pieces"],
+  [["--ask-pieces", "--curve", "ED25519"], "--curve is of no use with pieces"],
+  [["--ask-pieces", "--session-digest", "ab".repeat(32)], "--session-digest is of no use with pieces"],
+])("a wrong command line with pieces, %j, is refused with its correction", async (args, message) => {
+  const { exitCode, err } = await fromPieces(args);
+  expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining(message) });
+});
+
+it.each([
+  ["too few", () => [pieceFile], "2 are needed, and these are 1"],
+  ["one twice", () => [pieceFile, pieceFile], "piece 2 is the same as piece 1"],
+  ["a damaged one", () => [pieceFile, file("cut", pieces[1].slice(0, -4))], "piece 2 is damaged"],
+  ["one that others can read", () => [file("open-piece", pieces[1], 0o644)], "chmod 600"],
+])("pieces in files are refused, and not shown: %s", async (_what, files, message) => {
+  const { exitCode, out: said, err } = await fromPieces(files().flatMap((each) => ["--piece-file", each]));
+  expect({ exitCode, err }).toEqual({ exitCode: 1, err: expect.stringContaining(message) });
+  for (const piece of pieces) expect(said + err).not.toContain(piece.slice(120, 150));
+});
+
+it("a mistyped piece is asked for again, and not shown", async () => {
+  const typed = [pieces[0].replace("tsspiece1q", "tsspiece1p"), pieces[0], "nothing", pieces[0]];
+  const { exitCode, out: said, err } = await fromPieces(["--ask-pieces"], typed);
+  expect(exitCode).toBe(1);
+  const notes = [
+    "the piece is damaged",
+    "must be a text that begins with tsspiece1",
+    "is the same as piece 1",
+  ];
+  for (const note of notes) expect(err).toContain(note);
+  for (const piece of pieces) expect(said + err).not.toContain(piece.slice(120, 150));
+});
+
+it("a file that exists is not overwritten by what pieces give", async () => {
+  const taken = file("taken-seed", "of another");
+  const { exitCode, err } = await fromPieces(["--ask-pieces", "--seed-out", taken], pieces);
+  expect({ exitCode, err }).toEqual({ exitCode: 1, err: expect.stringContaining("is not overwritten") });
 });
 
 it.each([

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Command, isCommand } from "../../../src/cli/command.ts";
-import { COMMAND_NAMES, findCommand } from "../../../src/cli/command-groups.ts";
+import { type Command, isCommand } from "../../../src/cli/command-line/command.ts";
+import { COMMAND_NAMES, findCommand } from "../../../src/cli/command-line/command-groups.ts";
 import { openDatabase } from "../../../src/service/platform/store/open-database.ts";
 import { DATABASE_TIMEOUT_MS } from "../../support/database/database.ts";
 import { migratedFolder } from "../../support/database/migrated-folder.ts";

@@ -75,8 +75,9 @@ describe("tss user", { timeout: DATABASE_TIMEOUT_MS }, () => {
 describe("tss usage", { timeout: DATABASE_TIMEOUT_MS }, () => {
   it("adds up what a project used, or one of its users", async () => {
     const row = (from: string, deposited: string) =>
-      `${from.padEnd(5)}           0         0         0                  0    $0.00      ${deposited}`;
-    const heading = "FROM   SIGNATURES  REFUNDED  DWALLETS  DWALLETS REFUNDED  CHARGED  DEPOSITED";
+      `${from.padEnd(5)}           0         0         0                  0       0                0    $0.00      ${deposited}`;
+    const heading =
+      "FROM   SIGNATURES  REFUNDED  DWALLETS  DWALLETS REFUNDED  SHARES  SHARES REFUNDED  CHARGED  DEPOSITED";
     expect(await done("usage", "--user", "alice", "--by", "hour", "--from", "2d")).toBe(
       [heading, row("total", "$0.00")].join("\n"),
     );
@@ -85,6 +86,22 @@ describe("tss usage", { timeout: DATABASE_TIMEOUT_MS }, () => {
       "VALIDATION: start_time",
     );
     expect((await tss("usage", "--from", "soon")).err).toContain("--from takes a time such as");
+  });
+});
+
+describe("tss balance", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  it("shows the balance, and sets and ends the warning of a low one", async () => {
+    const shown = async () => await done("balance", "show");
+    expect(await shown()).toMatch(/^balance {2}\$0\.001\nheld {5}\$0\.00\nwarning {2}none$/);
+    await done("balance", "warn", "--below", "25.5");
+    expect(await shown()).toMatch(/\nwarning {2}below \$25\.50$/);
+    await done("balance", "warn", "--below", "none");
+    expect(await shown()).toMatch(/\nwarning {2}none$/);
+  });
+
+  it.each(["0", "-1", "some"])("refuses a warning below %s", async (below) => {
+    const { exitCode, err } = await tss("balance", "warn", `--below=${below}`);
+    expect({ exitCode, err }).toMatchObject({ exitCode: 2, err: expect.stringContaining("--below takes ") });
   });
 });
 

@@ -38,12 +38,13 @@ export type SdkDriver = Awaited<ReturnType<typeof connectSdk>>;
  * The steps of the user and the payer on a network, only through the Ika and Sui SDKs.
  *
  * @param signer sends and pays for all transactions; default the hot wallet
+ * @param known a client of the network that has computed its parameters already, which takes many seconds
  */
-export async function connectSdk(network: Omit<LocalnetChild, "child">, signer = sender) {
+export async function connectSdk(network: Omit<LocalnetChild, "child">, signer = sender, known?: IkaClient) {
   const me = signer.toSuiAddress();
   const client = new SuiGrpcClient({ network: "localnet", baseUrl: network.url, format: "binary" });
-  const ika = new IkaClient({ suiClient: client, config: network.ikaConfig });
-  await ika.initialize();
+  const ika = known ?? new IkaClient({ suiClient: client, config: network.ikaConfig });
+  if (known === undefined) await ika.initialize();
   const { id: networkKeyId, networkDKGOutputID } = await ika.getLatestNetworkEncryptionKey();
   const networkOutput = await ika.readTableVecAsRawBytes(networkDKGOutputID);
   return {

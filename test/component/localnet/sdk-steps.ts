@@ -15,7 +15,7 @@ import { pollUntil } from "../../support/poll-until.ts";
 import { type ActiveDwallet, me, POLL, type SdkDriver } from "./sdk-driver.ts";
 import { isValid, type SdkAlgorithm } from "./sdk-triples.ts";
 
-/** A user's keys on a curve, made by the SDK and registered. */
+/** A user's keys on a curve, made by the SDK, which takes about ten seconds, and registered. */
 export async function registeredKeys(
   sdk: SdkDriver,
   curve: Curve,

@@ -4,7 +4,15 @@
  */
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, get, type Server } from "node:http";
 import { request as requestTls } from "node:https";
 import { type AddressInfo, connect } from "node:net";
@@ -17,7 +25,7 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signer } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
@@ -28,6 +36,7 @@ import { type ListedCallers, openCallers } from "../../../src/signer/access/call
 import { startSigner } from "../../../src/signer/start-signer.ts";
 import { createMemoryKeyStore } from "../../../src/signer/store/memory-key-store.ts";
 
+const FOREIGN_USER = 54_321;
 const TOKENS = { a: "token-of-a-0123456789abcdef0123456789", b: "token-of-b-0123456789abcdef0123456789" };
 /** The SDK's reason for what the service of this test answers. */
 const REFUSED = "FAILED_PRECONDITION";
@@ -115,6 +124,19 @@ describe("the port", () => {
     await expect(rest("GET", "/v1/signer/keys", { name, token })).rejects.toThrow();
     const rpc = createClient(Signer, onPort("gRPC", name, token));
     await expect(rpc.listKeys({})).rejects.toThrow();
+    const outcome = expect.stringMatching(/^[A-Z_]+$/);
+    expect(logged).toContainEqual({ audit: "refused", address: "127.0.0.1", outcome });
+  });
+
+  it("counts failed handshakes, and logs at most thirty a minute", async () => {
+    const attempt = () =>
+      rest("GET", "/v1/signer/keys", { name: undefined, token: TOKENS.a }).catch(() => {});
+    for (let count = 0; count < 32; count++) await attempt();
+    const { body } = await rest("GET", "/metrics", { name: "named", token: TOKENS.a });
+    const [, total = "0"] = /^service_signer_failed_handshakes_total (\d+)$/m.exec(body) ?? [];
+    expect(Number(total)).toBeGreaterThanOrEqual(32);
+    const lines = logged.filter(({ audit, address }) => audit === "refused" && address !== undefined);
+    expect(lines).toHaveLength(30);
   });
 
   it.each([
@@ -256,6 +278,23 @@ describe("the file of callers", () => {
   it("is refused if a caller needs a certificate that no port asks for", () => {
     const open = () => openCallers(at("callers.json"), log, { hasCertificates: false });
     expect(open).toThrow("the caller a needs a certificate");
+  });
+
+  it("is refused if it belongs to another user than root and the signer's own, whatever its mode", () => {
+    const open = () => openCallers(at("callers.json"), log, { hasCertificates: true });
+    const own = process.getuid!();
+    open();
+    // Only root can give a file away. Anybody else plays another user.
+    if (own === 0) chownSync(at("callers.json"), FOREIGN_USER, 0);
+    const played = vi.spyOn(process as { getuid(): number }, "getuid");
+    played.mockReturnValue(own === 0 ? own : FOREIGN_USER);
+    onTestFinished(() => {
+      played.mockRestore();
+      if (own === 0) chownSync(at("callers.json"), own, 0);
+    });
+    expect(open).toThrow("is another user's");
+    chmodSync(at("callers.json"), 0o600);
+    expect(open).toThrow("is another user's");
   });
 
   it("is refused if others may write it, and a token in it is never quoted", () => {

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readPrivateFile } from "../../../src/signer/private-file.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readPrivateFile } from "../../../src/signer/store/private-file.ts";
 
 let folder: string;
 let file: string;
@@ -23,6 +23,20 @@ describe("a file with a secret", () => {
     expect(() => readPrivateFile(file, "the token")).toThrow(
       `others may read the file of the token, ${file}: make it yours alone with chmod 600`,
     );
+  });
+
+  it("is refused if it belongs to another user, who could change it", () => {
+    write("a secret", 0o600);
+    const stranger = 54_321;
+    if (process.getuid?.() === 0) chownSync(file, stranger, stranger);
+    const getuid = vi.spyOn(process as { getuid(): number }, "getuid").mockReturnValue(12_345);
+    try {
+      expect(() => readPrivateFile(file, "the token")).toThrow(
+        `the file of the token, ${file}, is another user's: only root or this process's own user may own it`,
+      );
+    } finally {
+      getuid.mockRestore();
+    }
   });
 
   it("is refused if it is empty or too long for a secret", () => {

@@ -4,10 +4,11 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
+import { environment } from "../../support/environment.ts";
 import { type FakeServer, type Hooks, startFakes } from "./fake-services.ts";
 import { type GeneratedCall, generatedCalls, STREAMS } from "./generated-calls.ts";
 
-const CALL_COUNT = 4000;
+const CALL_COUNT = environment.isReference ? 4_000 : 1_500;
 
 const hooks: Hooks = {
   gate({ requestHeader, responseHeader }: HandlerContext) {

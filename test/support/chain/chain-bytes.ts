@@ -1,4 +1,5 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import { ImportPaid } from "../../../src/localnet/contracts/treasury/treasury-events.ts";
 import { PresignSession, SignSession } from "../../../src/protocol/chain/chain-structs.ts";
 import type { ChainEvent } from "../../../src/service/chain/operation.ts";
 import type { SignSubject } from "../../../src/service/signing/sign-operation.ts";
@@ -12,10 +13,14 @@ export type TestSessionState =
 
 const PACKAGE = `0x${"12".repeat(32)}`;
 
-/** The event of a requested presign. */
-export function presignRequested(preimage: Uint8Array, presignId: string): ChainEvent {
+/** The event of a requested presign: by default a global one. */
+export function presignRequested(
+  preimage: Uint8Array,
+  presignId: string,
+  dwalletId: string | null = null,
+): ChainEvent {
   return sessionEvent("PresignRequestEvent", CoordinatorInnerModule.PresignRequestEvent, preimage, {
-    dwallet_id: null,
+    dwallet_id: dwalletId,
     presign_id: presignId,
     dwallet_public_output: null,
     dwallet_network_encryption_key_id: objectId(),
@@ -42,17 +47,59 @@ export function signRequested(subject: Omit<SignSubject, "id">, signId: string):
   });
 }
 
+/** The event of a half that was sent for later. */
+export function halfRequested(
+  preimage: Uint8Array,
+  subject: Omit<SignSubject, "id" | "dwalletRowId" | "dwalletKind">,
+  halfId: string,
+): ChainEvent {
+  return sessionEvent("FutureSignRequestEvent", CoordinatorInnerModule.FutureSignRequestEvent, preimage, {
+    dwallet_id: subject.dwalletId,
+    partial_centralized_signed_message_id: halfId,
+    message: [...subject.message],
+    presign: [2],
+    dwallet_public_output: [],
+    curve: subject.curve,
+    signature_algorithm: subject.signatureAlgorithm,
+    hash_scheme: subject.hashScheme,
+    message_centralized_signature: [...subject.userSignMessage],
+    dwallet_network_encryption_key_id: objectId(),
+  });
+}
+
+/** The content of the object of a half that was sent for later. */
+export function halfContent(
+  half: Parameters<typeof halfRequested>[1] & { readonly halfId: string },
+  state: Parameters<typeof CoordinatorInnerModule.PartialUserSignature.serialize>[0]["state"],
+): Uint8Array {
+  return CoordinatorInnerModule.PartialUserSignature.serialize({
+    id: half.halfId,
+    created_at_epoch: 1,
+    presign_cap: { id: objectId(), dwallet_id: null, presign_id: half.presignId },
+    dwallet_id: half.dwalletId,
+    cap_id: objectId(),
+    curve: half.curve,
+    signature_algorithm: half.signatureAlgorithm,
+    hash_scheme: half.hashScheme,
+    message: [...half.message],
+    message_centralized_signature: [...half.userSignMessage],
+    state,
+  }).toBytes();
+}
+
 /** The ids that a DKG creates. */
 export interface TestDkg {
   readonly dwalletId: string;
   readonly capId: string;
   readonly shareId: string;
+  /** The address of the key that the share is encrypted to. Default: any. */
+  readonly ownerAddress?: string;
 }
 
 /** The event of a requested DKG, with an encrypted share of the user unless it is public. */
 export function dkgRequested(
   preimage: Uint8Array,
-  { dwalletId, capId, shareId }: TestDkg,
+  { dwalletId, capId, shareId, ownerAddress = objectId() }: TestDkg,
   { isPublic = false } = {},
 ): ChainEvent {
   const encrypted = {
@@ -60,7 +107,7 @@ export function dkgRequested(
     encrypted_centralized_secret_share_and_proof: [],
     encryption_key: [],
     encryption_key_id: objectId(),
-    encryption_key_address: objectId(),
+    encryption_key_address: ownerAddress,
     signer_public_key: [],
   };
   return sessionEvent("DWalletDKGRequestEvent", CoordinatorInnerModule.DWalletDKGRequestEvent, preimage, {
@@ -75,6 +122,43 @@ export function dkgRequested(
       : { Encrypted: encrypted },
     sign_during_dkg_request: null,
   });
+}
+
+/** The event of a requested verification of an imported key. */
+export function importRequested(
+  preimage: Uint8Array,
+  { dwalletId, capId, shareId, ownerAddress = objectId() }: TestDkg,
+  encryptionKeyId: string = objectId(),
+): ChainEvent {
+  return sessionEvent(
+    "DWalletImportedKeyVerificationRequestEvent",
+    CoordinatorInnerModule.DWalletImportedKeyVerificationRequestEvent,
+    preimage,
+    {
+      dwallet_id: dwalletId,
+      encrypted_user_secret_key_share_id: shareId,
+      centralized_party_message: [1],
+      dwallet_cap_id: capId,
+      encrypted_centralized_secret_share_and_proof: [2],
+      encryption_key: [],
+      encryption_key_id: encryptionKeyId,
+      encryption_key_address: ownerAddress,
+      user_public_output: [3],
+      signer_public_key: [4],
+      dwallet_network_encryption_key_id: objectId(),
+      curve: 0,
+    },
+  );
+}
+
+/** The Treasury's event of a paid import, with the service's own reference. */
+export function importPaid(dwalletId: string, reference: string): ChainEvent {
+  const paid = {
+    ...{ treasury_id: objectId(), operator_cap_id: objectId(), dwallet_id: dwalletId },
+    ...{ dwallet_cap_id: objectId(), curve: 0, owner: objectId(), ika: 1, sui: 1 },
+    request_ref: new TextEncoder().encode(reference),
+  };
+  return { type: `${PACKAGE}::treasury::ImportPaid`, bcs: ImportPaid.serialize(paid).toBytes() };
 }
 
 /** The event of a share that its user accepted. */

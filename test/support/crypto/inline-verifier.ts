@@ -1,7 +1,7 @@
 import { createMemoryBuckets } from "../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
-import { createCheckHalf, verifierOf } from "../../../src/service/signing/verifier.ts";
-import { verifyWork } from "../../../src/service/signing/verify-work.ts";
+import { createCheckHalf, verifierOf } from "../../../src/service/signing/verify/verifier.ts";
+import { verifyWork } from "../../../src/service/signing/verify/verify-work.ts";
 
 /** Verifies in place, without threads. */
 export const inlineVerifier = verifierOf(

@@ -34,20 +34,38 @@ export function makeDWallet(
   userSecretKeyShare: Uint8Array,
   networkShare: bigint = NETWORK_SHARE,
 ): MadeDWallet {
+  const { commitment } = readNetworkKeyParts(curveByNumber(2), MADE_PARAMETERS);
+  return madeOf(userSecretKeyShare, networkShare, [
+    ...RANDOMIZERS.map((randomizer) => encodeVector(bigIntToLittleEndian(randomizer, 32))),
+    encodeVector(commitment),
+  ]);
+}
+
+/** The dWallet of a private key, an Ed25519 seed, of which the user keeps this share. */
+export function makeImportedDWallet(userSecretKeyShare: Uint8Array, privateKey: Uint8Array): MadeDWallet {
+  const { scalar } = ed25519.utils.getExtendedPublicKey(privateKey);
+  const share = decodeUserShare("ED25519", userSecretKeyShare);
+  return madeOf(userSecretKeyShare, (scalar - share + ORDER) % ORDER, undefined);
+}
+
+/** Makes a dWallet whose output ends with its derivation from the network key, or is that of an imported key. */
+function madeOf(
+  userSecretKeyShare: Uint8Array,
+  networkShare: bigint,
+  derivation: readonly Uint8Array[] | undefined,
+): MadeDWallet {
   const share = decodeUserShare("ED25519", userSecretKeyShare);
   const secret = (share + networkShare) % ORDER;
   const publicKey = Point.BASE.multiply(secret).toBytes();
-  const { commitment } = readNetworkKeyParts(curveByNumber(2), MADE_PARAMETERS);
   const emptyForm = encodeVector(new Uint8Array(256));
   const body = concatBytes(
-    Uint8Array.of(1),
+    Uint8Array.of(derivation === undefined ? 0 : 1),
     Point.BASE.multiply(networkShare).toBytes(),
     publicKey,
     emptyForm,
     emptyForm,
     Point.BASE.multiply(share).toBytes(),
-    ...RANDOMIZERS.map((randomizer) => encodeVector(bigIntToLittleEndian(randomizer, 32))),
-    encodeVector(commitment),
+    ...(derivation ?? []),
   );
   const output = concatBytes(Uint8Array.of(1), encodeVector(publicKey), encodeVector(body));
   return {

@@ -3,7 +3,7 @@ import type { Signals } from "../../../src/service/platform/coordination/signals
 import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../../src/service/presigns/presign-queue.ts";
-import { expireReservations } from "../../../src/service/signing/expire-loop.ts";
+import { expireReservations } from "../../../src/service/signing/loops/expire-loop.ts";
 import { reserve } from "../../../src/service/signing/reserve.ts";
 import { createSignOperation, type SignObserver } from "../../../src/service/signing/sign-operation.ts";
 import { createSignSession } from "../../../src/service/signing/sign-session.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { programEnvironment } from "../environment.ts";
+import { compiledProgram, programEnvironment } from "../environment.ts";
 import { ROOT } from "./source-files.ts";
 
 /** The fields of a package's manifest that the tests read. */
@@ -18,9 +18,11 @@ export interface InstalledClient {
   readonly packages: readonly string[];
 }
 
-/** Packs the client and installs it as {@link installPacked} does. */
+/** Packs the client from what this run has compiled, and installs it as {@link installPacked} does. */
 export function installClient(folder: string): InstalledClient {
-  return installPacked(folder, { script: "pack:client", name: "threshold-signing-client" });
+  const dist = compiledProgram.folder();
+  const built = dist === undefined ? [] : ["--built", dist];
+  return installPacked(folder, { script: "pack:client", name: "threshold-signing-client", built });
 }
 
 /**
@@ -29,9 +31,13 @@ export function installClient(folder: string): InstalledClient {
  */
 export function installPacked(
   folder: string,
-  { script, name: packed }: { readonly script: string; readonly name: string },
+  {
+    script,
+    name: packed,
+    built = [],
+  }: { readonly script: string; readonly name: string; readonly built?: readonly string[] },
 ): InstalledClient {
-  const said = execFileSync("npm", ["run", "--silent", script, "--", "--to", folder], {
+  const said = execFileSync("npm", ["run", "--silent", script, "--", "--to", folder, ...built], {
     cwd: ROOT,
     env: programEnvironment,
     stdio: ["ignore", "pipe", "inherit"],

@@ -21,7 +21,10 @@ import type { Database } from "../../../src/service/platform/store/database.ts";
 import { readWarmBuckets } from "../../../src/service/presigns/bucket.ts";
 import { createPresignSession } from "../../../src/service/presigns/presign-session.ts";
 import { readDemand } from "../../../src/service/presigns/read-demand.ts";
-import { deleteLapsedReservations, emptyRequests } from "../../../src/service/signing/retention-loop.ts";
+import {
+  deleteLapsedReservations,
+  emptyRequests,
+} from "../../../src/service/signing/loops/retention-loop.ts";
 import {
   listSigns,
   readShownSignRequest,
@@ -108,9 +111,13 @@ async function list(database: Database, { projectId }: HotCaller): Promise<void>
   await listLedgerEntries(database, projectId, PAGE);
   await listDWallets(database, { projectId }, PAGE);
   await listEncryptionKeys(database, { projectId }, PAGE);
-  await listAuditEvents(database, [NETWORK], { ...PAGE, projectId: undefined, actor: undefined });
-  await listAuditEvents(database, [NETWORK], { ...PAGE, projectId, actor: undefined });
-  await listAuditEvents(database, [NETWORK], { ...PAGE, projectId: undefined, actor: "admin" });
+  const all = { projectId: undefined, actor: undefined, action: undefined };
+  const ever = { startTime: undefined, endTime: undefined };
+  const longAgo = { startTime: undefined, endTime: new Date(0) };
+  const action = "api_key.create";
+  for (const filter of [{}, { projectId }, { actor: "admin" }, { action }, { projectId, action }])
+    for (const time of [ever, longAgo])
+      await listAuditEvents(database, [NETWORK], { ...PAGE, ...all, ...time, ...filter });
   const any = { lane: undefined, state: undefined, kind: undefined };
   await listChainTransactions(database, NETWORK, { ...PAGE, ...any });
   await listChainTransactions(database, NETWORK, { ...PAGE, ...any, state: "aborted" });

@@ -12,7 +12,7 @@ import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
 import type { Queryable } from "../../../src/service/platform/store/database.ts";
 import { createBatchedLooks } from "../../../src/service/signing/batched-looks.ts";
 import { encodeWatched } from "../../../src/service/signing/encode-sign-request.ts";
-import type { ShownSignRequest } from "../../../src/service/signing/shown-sign-request.ts";
+import type { StagedSignRequest } from "../../../src/service/signing/shown-sign-request.ts";
 import { watchSignRequest } from "../../../src/service/signing/watch-sign-request.ts";
 import { untilClosing } from "../../../src/transport/calls/closing-signal.ts";
 import { registerService } from "../../../src/transport/calls/service-registration.ts";
@@ -54,7 +54,7 @@ const { url } = await startServer({
 process.send?.({ url });
 
 /** Created for each read, as a database would. */
-function rowOf(id: string): ShownSignRequest & { readonly projectId: string } {
+function rowOf(id: string): StagedSignRequest & { readonly projectId: string } {
   const at = new Date(0);
   return {
     id,
@@ -76,6 +76,15 @@ function rowOf(id: string): ShownSignRequest & { readonly projectId: string } {
     dwalletId: "0x1",
     presignId: "0x2",
     userReference: null,
+    activeHolders: [],
+    holdSeconds: null,
+    holdState: null,
+    holdPriceMicroUsd: 0n,
+    holdExpiresAt: null,
+    holdTxDigest: null,
+    submittedAt: null,
+    sentAt: null,
+    landedAt: null,
     projectId: "",
   };
 }

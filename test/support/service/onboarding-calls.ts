@@ -22,6 +22,7 @@ import { dwalletOf, objectId, TEST_ORIGIN } from "../database/rows.ts";
 export interface TestEncryptionKey {
   readonly rowId: string;
   readonly objectId: string;
+  readonly signerAddress: string;
   readonly signerPublicKey: Uint8Array;
 }
 
@@ -29,7 +30,14 @@ export interface TestEncryptionKey {
 export function onboardingCalls(database: Database, bounds: Partial<OnboardingDeps> = {}) {
   const { network, reader, networkKeyId } = createFakeFullnode();
   const signals = createLocalSignals();
-  const usual = { dkgsPerDay: 100, usersMaxCount: 100, dkgPriceMicroUsd: 0n, refundsPerDay: 100 };
+  const usual = {
+    dkgsPerDay: 100,
+    usersMaxCount: 100,
+    dkgPriceMicroUsd: 0n,
+    importPriceMicroUsd: 0n,
+    paysImports: async () => true,
+    refundsPerDay: 100,
+  };
   const limits = { ...usual, ...bounds };
   const deps = { database, network, reader, readerFor: () => reader, signals, ...limits };
   const time = () => ({ timeoutMs: 10_000, signal: new AbortController().signal });
@@ -77,17 +85,20 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
     async registeredKey(projectId: string, same?: TestEncryptionKey): Promise<TestEncryptionKey> {
       const { rowId: dwalletId } = await dwalletOf(database, projectId);
       const signerPublicKey = same?.signerPublicKey ?? new Uint8Array(randomBytes(32));
-      const [row] = await database.query<{ rowId: string; objectId: string }>(
+      const [row] = await database.query<{ rowId: string; objectId: string; signerAddress: string }>(
         `UPDATE encryption_key k SET signer_public_key = $2, object_id = coalesce($3, k.object_id)
          FROM dwallet d WHERE d.id = $1 AND k.id = d.encryption_key_id
-         RETURNING k.id AS "rowId", k.object_id AS "objectId"`,
+         RETURNING k.id AS "rowId", k.object_id AS "objectId", k.signer_address AS "signerAddress"`,
         [dwalletId, signerPublicKey, same?.objectId ?? null],
       );
       await database.query("DELETE FROM dwallet WHERE id = $1", [dwalletId]);
       return { ...row!, signerPublicKey };
     },
     /** A request for a DKG in a new session. */
-    dkgRequest(key: TestEncryptionKey, change: Partial<CreateDWalletRequest> = {}): CreateDWalletRequest {
+    dkgRequest(
+      key: Omit<TestEncryptionKey, "signerAddress">,
+      change: Partial<CreateDWalletRequest> = {},
+    ): CreateDWalletRequest {
       return create(CreateDWalletRequestSchema, {
         encryptionKeyId: key.objectId,
         curve: Curve.SECP256K1,

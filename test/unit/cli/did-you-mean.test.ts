@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { didYouMean } from "../../../src/cli/option.ts";
+import { didYouMean } from "../../../src/cli/command-line/option.ts";
 
 const KNOWN = ["project", "presign", "price", "ledger", "treasury", "doctor"];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { printableOutput } from "../../../src/cli/printable.ts";
+import { printableOutput } from "../../../src/cli/output/printable.ts";
 import { runTss } from "../../../src/cli/run-tss.ts";
 
 const CONTROLS = "\u001b[2J\u009b31m\r\u202e\u0007";

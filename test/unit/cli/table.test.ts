@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatTable } from "../../../src/cli/format.ts";
+import { formatTable } from "../../../src/cli/output/format.ts";
 
 it("a table may have as many rows as an audit trail", () => {
   const rows = Array.from({ length: 300_000 }, (_, at) => at);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { writeNewFile } from "../../../src/cli/write-new-file.ts";
+import { writeNewFile } from "../../../src/cli/output/write-new-file.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "write-new-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -10,8 +10,12 @@ import {
 } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { SignRequest_FailureSchema } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { formatDays } from "../../../src/console/format/text.ts";
-import { concernsOf, type ServiceState } from "../../../src/console/operator/concerns.ts";
-import { daysLeft, type ProjectState, projectConcerns } from "../../../src/console/project/concerns.ts";
+import { concernsOf, type ServiceState } from "../../../src/console/operator/overview/concerns.ts";
+import {
+  daysLeft,
+  type ProjectState,
+  projectConcerns,
+} from "../../../src/console/project/overview/concerns.ts";
 
 const NOW_MS = 1_790_000_000_000;
 const DAY_MS = 86_400_000;

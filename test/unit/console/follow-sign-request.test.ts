@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, it } from "vitest";
 import {
@@ -7,7 +8,7 @@ import {
   type WatchSignResponse,
   WatchSignResponseSchema,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { followSignRequest } from "../../../src/console/api/use-sign-requests.ts";
+import { followSignRequest, newerOf } from "../../../src/console/api/use-sign-requests.ts";
 
 const message = (cursor: string, status?: Status): WatchSignResponse =>
   create(WatchSignResponseSchema, { cursor, ...(status !== undefined && { signRequest: { status } }) });
@@ -86,4 +87,19 @@ it("following a request ends when it is aborted", async () => {
     AbortSignal.abort(reason),
   );
   expect(failure).toBe(reason);
+});
+
+it("takes the sending of a queued request from the list, and every other news from the stream", () => {
+  const state = (status: Status, sendTime?: Timestamp): Pick<SignRequest, "status" | "sendTime"> => ({
+    status,
+    ...(sendTime && { sendTime }),
+  });
+  const queued = state(Status.queued);
+  const sent = state(Status.queued, timestampFromMs(1));
+  const submitted = state(Status.submitted, timestampFromMs(1));
+  expect(newerOf(sent, queued)).toBe(sent);
+  expect(newerOf(queued, sent)).toBe(sent);
+  expect(newerOf(sent, submitted)).toBe(submitted);
+  expect(newerOf(submitted, queued)).toBe(submitted);
+  expect(newerOf(queued, undefined)).toBe(queued);
 });

@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { roleOfKey } from "../../../src/console/api/session.ts";
@@ -8,6 +9,10 @@ import {
   formatMoney,
   formatMoneyChange,
   parseMoney,
+  plainMoney,
+  plainTime,
+  plainUnits,
+  relativeTime,
   shortId,
 } from "../../../src/console/format/text.ts";
 
@@ -43,11 +48,32 @@ describe("money", () => {
 });
 
 describe("coins", () => {
-  it("are shown without the zeros at the end", () => {
+  it("are shown with at most four decimals, without the zeros at the end", () => {
     expect(formatCoin(1_500_000_000n, "SUI")).toBe("1.5 SUI");
-    expect(formatCoin(-1n, "SUI")).toBe("−0.000000001 SUI");
+    expect(formatCoin(-1_234_567_891n, "SUI")).toBe("−1.2345 SUI");
+    expect(formatCoin(99_999n, "SUI")).toBe("< 0.0001 SUI");
+    expect(formatCoin(-1n, "SUI")).toBe("> −0.0001 SUI");
+    expect(formatCoin(0n, "SUI")).toBe("0 SUI");
     expect(formatCoin(1_000_000_000_000_000n, "IKA")).toBe("1,000,000 IKA");
   });
+});
+
+it("plain amounts and times are exact and read by programs", () => {
+  expect(plainUnits(-1_234_567_891n, 9)).toBe("-1.234567891");
+  expect(plainMoney(1_234_500_000n)).toBe("1234.5");
+  expect(plainTime(timestampFromMs(1_500))).toBe("1970-01-01T00:00:01.500Z");
+  expect(plainTime(undefined)).toBe("");
+});
+
+it.each([
+  [0, "now"],
+  [-59_000, "59 s ago"],
+  [-185_000, "3 min ago"],
+  [7_300_000, "in 2 h"],
+  [-29 * 86_400_000, "29 d ago"],
+  [-40 * 86_400_000, undefined],
+])("a time %d ms from now is told relative to it", (ms, text) => {
+  expect(relativeTime(1e12 + ms, 1e12)).toBe(text);
 });
 
 describe("durations", () => {

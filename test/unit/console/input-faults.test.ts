@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { visibleText } from "../../../src/console/design/form/show-controls.ts";
 import {
+  actionFault,
   addressesFault,
   addressesIn,
   adminNameFault,
   amountFault,
   countFault,
   digestFault,
+  lastDayFault,
   lengthFault,
   nameFault,
   originsFault,
@@ -13,7 +16,6 @@ import {
   prefixFault,
   projectIdFault,
 } from "../../../src/console/format/input-faults.ts";
-import { visibleText } from "../../../src/console/ui/show-controls.ts";
 
 describe("the fault of a typed text", () => {
   it.each([
@@ -22,6 +24,9 @@ describe("the fault of a typed text", () => {
     ["an amount", amountFault(" -$1,000.25 ")],
     ["a sign, after which an amount may follow", amountFault("-")],
     ["a count", countFault("100", 100)],
+    ["an action", actionFault(" api_key.revoke ")],
+    ["an action with hyphens", actionFault("encryption-key.register")],
+    ["a span of one day", lastDayFault("2026-02-02", "2026-02-02")],
     ["a digest", digestFault(` ${"A".repeat(44)} `)],
     ["an admin key's name", adminNameFault("ci-2027.a_b")],
     ["a project's id", projectIdFault("0190163D-8694-739b-aea5-966c26f8ad91")],
@@ -58,6 +63,16 @@ describe("the fault of a typed text", () => {
     ["a count above the maximum", countFault("101", 100), "Write a whole number from 1 to 100, in digits."],
     ["a short digest", digestFault("abc"), "A digest has 43 or 44 characters, and this has 3."],
     ["a digest in hex", digestFault("0x12"), "A digest in base 58 cannot contain “0”."],
+    [
+      "an action of one word",
+      actionFault("revoke"),
+      "An action has two words with a dot between them, such as api_key.revoke.",
+    ],
+    [
+      "days in the wrong order",
+      lastDayFault("2026-02-02", "2026-02-01"),
+      "The last day comes before the first one.",
+    ],
     ["an upper-case name", adminNameFault("Alice"), "The name begins with a lower-case letter or a digit."],
     ["a name with a space", adminNameFault("a b"), "The name cannot contain “ ”."],
   ])("says what is wrong with %s", (_, fault, sentence) => {

@@ -9,6 +9,7 @@ import {
   parsePresignSession,
   parseSignSession,
 } from "../../../src/protocol/chain/chain-objects.ts";
+import { parsePartialSignature } from "../../../src/protocol/chain/partial-signature.ts";
 
 const id = (digit: string): string => `0x${digit.repeat(64)}`;
 const table = (digit: string) => ({ id: id(digit), size: "7" });
@@ -67,6 +68,35 @@ describe("a dWallet", () => {
     expect(() => parseDWallet(Uint8Array.of(...bytes, 0))).toThrow(MalformedBytesError);
     expect(() => parseDWallet(new Uint8Array())).toThrow(MalformedBytesError);
   });
+});
+
+test.each([
+  "AwaitingNetworkVerification",
+  "NetworkVerificationCompleted",
+  "NetworkVerificationRejected",
+] as const)("a partial signature is read in the state %s", (stateKind) => {
+  const bytes = CoordinatorInnerModule.PartialUserSignature.serialize({
+    id: id("1"),
+    created_at_epoch: 1,
+    presign_cap: { id: id("2"), dwallet_id: id("3"), presign_id: id("4") },
+    dwallet_id: id("5"),
+    cap_id: id("6"),
+    curve: 2,
+    signature_algorithm: 0,
+    hash_scheme: 0,
+    message: [7],
+    message_centralized_signature: [8, 9],
+    state: { [stateKind]: true } as { AwaitingNetworkVerification: true },
+  }).toBytes();
+  expect(parsePartialSignature(bytes)).toEqual({
+    id: id("1"),
+    dwalletId: id("5"),
+    presignId: id("4"),
+    message: Uint8Array.of(7),
+    userSignMessage: Uint8Array.of(8, 9),
+    stateKind,
+  });
+  expect(() => parsePartialSignature(bytes.subarray(1))).toThrow(MalformedBytesError);
 });
 
 test("an encrypted share is read in each state", () => {
@@ -152,6 +182,7 @@ test("encryption keys of users and of the network are read", () => {
     id: id("1"),
     curveNumber: 3,
     encryptionKey: Uint8Array.of(1),
+    signature: Uint8Array.of(2),
     signerPublicKey: Uint8Array.of(3),
     signerAddress: id("4"),
   });

@@ -36,6 +36,8 @@ test("a DKG's request event is recognised by the package and the name of its typ
   const type = (session: string, request: string): string =>
     `${id("a")}::sessions_manager::${session}<${id("a")}::coordinator_inner::${request}>`;
   expect(isDkgRequestEvent(type("DWalletSessionEvent", "DWalletDKGRequestEvent"))).toBe(true);
+  const imported = type("DWalletSessionEvent", "DWalletImportedKeyVerificationRequestEvent");
+  expect(isDkgRequestEvent(imported)).toBe(true);
   expect(isDkgRequestEvent(type("DWalletSessionEvent", "SignRequestEvent"))).toBe(false);
   expect(isDkgRequestEvent(type("DWalletSessionResultEvent", "DWalletDKGRequestEvent"))).toBe(false);
 });

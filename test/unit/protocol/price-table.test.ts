@@ -6,6 +6,9 @@ const table: PriceTable = {
   signByAlgorithmMicroUsd: new Map([["EdDSA", 8_000n]]),
   messageKibMicroUsd: 6_000n,
   dkgMicroUsd: 20_000n,
+  shareMicroUsd: 20_000n,
+  importMicroUsd: 20_000n,
+  holdMicroUsd: 10_000n,
 };
 
 it.each([

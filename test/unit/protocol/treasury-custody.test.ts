@@ -37,6 +37,7 @@ it("a dWallet's entries have the ids that Sui derives from the Treasury's tables
   expect(custodyPlaces(treasuryContent(TREASURY), DWALLET)).toEqual({
     treasuryId: TREASURY,
     capEntryId: fieldId(id("d1"), DWALLET, wrapped),
+    importedKeyEntryId: fieldId(TREASURY, DWALLET, wrapped),
     dwalletEntryId: fieldId(id("d3"), DWALLET, idType),
     nonceEntryId: fieldId(id("d4"), DWALLET, idType),
   });

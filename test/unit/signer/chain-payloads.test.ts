@@ -26,7 +26,7 @@ import type { SignRequest } from "../../../gen/proto/tss/signer/v1/signer_pb.ts"
 import type { Curve } from "../../../src/client/sdk/index.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { solanaAddress, suiAddress } from "../../../src/protocol/signatures/addresses.ts";
-import { type FinishedPayload, readPayload } from "../../../src/signer/payload.ts";
+import { type FinishedPayload, readPayload } from "../../../src/signer/payloads/payload.ts";
 import { verifyBitcoinInput } from "../../support/crypto/bitcoin-verifier.ts";
 import { type KnownKeyClient, knownKeyClient } from "../../support/crypto/known-key-client.ts";
 

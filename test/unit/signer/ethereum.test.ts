@@ -16,7 +16,7 @@ import { EVERYONE } from "../../../src/signer/access/caller.ts";
 import { createEthereumCalls } from "../../../src/signer/ethereum/ethereum-calls.ts";
 import type { EthereumNode } from "../../../src/signer/ethereum/ethereum-node.ts";
 import { RPC_CODES, RpcError } from "../../../src/signer/ethereum/rpc-error.ts";
-import { readPayload } from "../../../src/signer/payload.ts";
+import { readPayload } from "../../../src/signer/payloads/payload.ts";
 import type { Signing } from "../../../src/signer/signing.ts";
 import type { StoredKey } from "../../../src/signer/store/key-store.ts";
 import { createLatch } from "../../component/transport/fake-services.ts";

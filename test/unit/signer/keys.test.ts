@@ -2,11 +2,13 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { type Curve, type OnboardResult, TssError } from "../../../src/client/sdk/index.ts";
 import { Secret } from "../../../src/service/platform/telemetry/secret.ts";
-import { EVERYONE } from "../../../src/signer/access/caller.ts";
+import { parseAccessList } from "../../../src/signer/access/access-list.ts";
+import { type Caller, createCaller, EVERYONE } from "../../../src/signer/access/caller.ts";
+import { createSlidingBound } from "../../../src/signer/access/sliding-bound.ts";
 import { createKeys } from "../../../src/signer/keys.ts";
-import { masterSeeds, type SeedSource } from "../../../src/signer/seed-source.ts";
 import type { KeyProgress, KeyStore, StoredKey } from "../../../src/signer/store/key-store.ts";
 import { createMemoryKeyStore } from "../../../src/signer/store/memory-key-store.ts";
+import { masterSeeds, type SeedSource } from "../../../src/signer/store/seed-source.ts";
 import { createLatch } from "../../component/transport/fake-services.ts";
 import { readSource } from "../../support/repository/source-files.ts";
 import { silentLog } from "../../support/silent-log.ts";
@@ -254,6 +256,29 @@ describe("the keys of a signer", () => {
     });
   });
 
+  it("are bounded for a caller, and one that is begun finishes although the bound is lower by now", async () => {
+    const callerWith = (maxKeys: number) => {
+      const rules = { name: "a", socket: true, keys: ["*"], createKeys: true, maxKeys };
+      const [only] = parseAccessList(JSON.stringify({ callers: [rules] }), "/");
+      const bound = createSlidingBound(60_000, Date.now);
+      return createCaller(only!, { minute: bound, day: bound }, silentLog);
+    };
+    let isReachable = false;
+    const keys = keysOf(memoryStore(), async () => {
+      if (isReachable) return made;
+      throw new TssError("UNREACHABLE", "gone", { resumeToken: "t" });
+    });
+    for (const name of ["a", "b"])
+      await expect(keys.create(name, "ED25519", undefined, callerWith(2))).rejects.toMatchObject({
+        reason: "UNREACHABLE",
+      });
+    isReachable = true;
+    expect((await keys.create("a", "ED25519", undefined, callerWith(1))).progress).toEqual(active);
+    await expect(keys.create("c", "ED25519", undefined, callerWith(2))).rejects.toMatchObject({
+      reason: "CALLER_NOT_ALLOWED",
+    });
+  });
+
   it("are bounded also while they are made", async () => {
     const latch = createLatch();
     const store = memoryStore();
@@ -336,8 +361,8 @@ function keysOf(
   const keys = createKeys({ store, client, log: silentLog, maxCount, ...more });
   return {
     ...keys,
-    create: (name: string, curve: Curve, userReference?: string) =>
-      keys.create({ name, curve, userReference }, EVERYONE),
+    create: (name: string, curve: Curve, userReference?: string, caller: Caller = EVERYONE) =>
+      keys.create({ name, curve, userReference }, caller),
   };
 }
 

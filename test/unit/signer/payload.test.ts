@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import type { SignRequest } from "../../../gen/proto/tss/signer/v1/signer_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import type { Curve } from "../../../src/client/sdk/index.ts";
-import { type FinishedPayload, type Payload, readPayload } from "../../../src/signer/payload.ts";
+import { type FinishedPayload, type Payload, readPayload } from "../../../src/signer/payloads/payload.ts";
 import { SignerError } from "../../../src/signer/signer-error.ts";
 import type { StoredKey } from "../../../src/signer/store/key-store.ts";
 import { knownKeyClient } from "../../support/crypto/known-key-client.ts";

@@ -26,6 +26,15 @@ const exitAt = (checkpoint: bigint) => ({
 });
 type Event = ReturnType<typeof exitAt>;
 
+/** `custody::SuccessorAnnounced` has two addresses and an epoch. */
+const successorAt = (checkpoint: bigint): Event => ({
+  ...exitAt(checkpoint),
+  eventType: "0x1::custody::SuccessorAnnounced",
+  contents: {
+    value: Uint8Array.of(...new Array(32).fill(7), ...new Array(32).fill(8), 20, 0, 0, 0, 0, 0, 0, 0),
+  },
+});
+
 /** A fullnode with checkpoints up to 9, and with events as far as it has indexed them. */
 function fullnodeOf(host: string, events: readonly Event[], indexed: () => bigint): FullnodeEvents {
   return {
@@ -104,4 +113,22 @@ it("tells before it forgets: again after a round whose state was not written", a
   await round(never);
   await round(never);
   expect(heard).toEqual([heard[0], heard[0]]);
+});
+
+it("tells of a successor of the Treasury, which concerns every dWallet, and of no exit of another's dWallet", async () => {
+  const events = [exitAt(3n), successorAt(4n)];
+  const isWatched = (id: string) => id === `0x${"02".repeat(32)}`;
+  const { told, seenCount } = await watchOf([fullnodeOf("one", events, () => 9n)], { isWatched }).round(
+    never,
+  );
+  expect(seenCount).toBe(1);
+  const treasury = `0x${"07".repeat(32)}`;
+  expect(told).toMatchObject([{ kind: "watchtower.successor_announced", subject: treasury }]);
+  expect(told[0]?.data).toEqual({
+    treasury_id: treasury,
+    successor: `0x${"08".repeat(32)}`,
+    from_epoch: "20",
+    tx_digest: "tx4",
+    checkpoint: "4",
+  });
 });

@@ -19,6 +19,21 @@ export const readyToSign: readonly Step[] = [
   { do: "presigns" },
   { do: "complete presign" },
 ];
+/** An imported key that can sign, and a presign for it. */
+export const readyToSignImported: readonly Step[] = [
+  { do: "import" },
+  { do: "activate dwallet" },
+  { do: "dwallet presigns" },
+  { do: "complete presign" },
+];
+/** A half of a signature that the network has verified. */
+export const readyHalf: readonly Step[] = [...readyToSign, { do: "future sign" }, { do: "complete half" }];
+/** The same with an imported key. */
+export const readyHalfImported: readonly Step[] = [
+  ...readyToSignImported,
+  { do: "future sign" },
+  { do: "complete half" },
+];
 /** An older version of the package. */
 export const OLD_VERSION = 0;
 /** Makes another address send the next steps. */

@@ -101,4 +101,35 @@ export const IKA_SCENARIOS: readonly Scenario[] = [
     steps: [...readyToSign, ...ceilings(0, 1), { do: "sign", algorithm: 1 }],
     fails: "coordinator_inner 7",
   },
+
+  {
+    name: "The Treasury pays for no share of a dWallet that it does not hold",
+    steps: [...readyToSign, { do: "share", dwallet: "unknown" }],
+    fails: "custody 1",
+  },
+  {
+    name: "A share is paid below the ceiling of its dWallet's curve",
+    steps: [...readyToSign, ...ceilings(2, 0, ["share"]), { do: "share", curve: 2 }],
+    fails: "treasury 8",
+  },
+  {
+    name: "A share needs an encryption key of the other user",
+    steps: [...readyToSign, { do: "share", hasKey: false }],
+    fails: "dynamic_field 1",
+  },
+  {
+    name: "Only a dWallet that its user has accepted is shared",
+    steps: [{ do: "dkg" }, { do: "share" }],
+    fails: "coordinator_inner 2",
+  },
+  {
+    name: "A share is made from another share of the dWallet",
+    steps: [...readyToSign, { do: "share", source: "unknown" }],
+    fails: "coordinator_inner 12",
+  },
+  {
+    name: "The Treasury pays for no share of a dWallet that has left",
+    steps: [...readyToSign, { do: "leave" }, { do: "share" }],
+    fails: "custody 1",
+  },
 ];

@@ -4,8 +4,10 @@ import { readyToSign, toStranger } from "./common-steps.ts";
 /** One of each limit of an operator's epoch, and a call that counts against it. */
 const limits: readonly { readonly kind: LimitKind; readonly what: string; readonly call: Step }[] = [
   { kind: "dkgs", what: "DKGs", call: { do: "dkg" } },
+  { kind: "dkgs", what: "DKGs, also for a share", call: { do: "share" } },
   { kind: "presigns", what: "presigns", call: { do: "presigns" } },
   { kind: "signs", what: "signatures", call: { do: "sign" } },
+  { kind: "signs", what: "signatures, also for a half", call: { do: "future sign" } },
   { kind: "ika", what: "IKA", call: { do: "presigns" } },
   { kind: "sui", what: "SUI", call: { do: "presigns" } },
 ];

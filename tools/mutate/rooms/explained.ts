@@ -13,13 +13,13 @@ export interface Explained {
 /** The mutants that no test can kill, by file. */
 export const EXPLAINED: readonly Explained[] = [
   {
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     at: "ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replacement: "",
     because: "replicas that empty the same rows write the same",
   },
   {
-    file: "src/service/signing/retention-loop.ts",
+    file: "src/service/signing/loops/retention-loop.ts",
     at: "  ORDER BY updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replacement: "",
     because: "a row that two replicas delete is deleted once",
@@ -49,7 +49,7 @@ export const EXPLAINED: readonly Explained[] = [
     because: "the rows are grouped by their own network; the condition bounds what is read",
   },
   {
-    file: "src/service/signing/exit-loop.ts",
+    file: "src/service/signing/loops/exit-loop.ts",
     at: "WHERE network = ${network} AND state = 'settling' LIMIT 1`",
     replacement: "",
     because: "the loop only asks whether there is a row",
@@ -150,7 +150,7 @@ export const EXPLAINED: readonly Explained[] = [
   ),
   {
     file: "src/client/crypto/sign-request.ts",
-    at: 'publicKey: decodePoint(curve, dwallet.publicKey, "public key"),',
+    at: 'const publicKey = decodePoint(curve, dwallet.publicKey, "public key");',
     original: '"public key"',
     because: "it names the place in an error for people",
   },
@@ -169,7 +169,7 @@ export const EXPLAINED: readonly Explained[] = [
     because: "a text has no type and is no event of the Treasury",
   })),
   {
-    file: "src/client/sdk/service-calls.ts",
+    file: "src/client/sdk/calls/service-calls.ts",
     at: 'const isList = output.field["nextPageToken"] !== undefined && items !== undefined;',
     original: "items !== undefined",
     replacement: "true",

@@ -5,10 +5,14 @@ use ika::ika::IKA;
 use ika_dwallet_2pc_mpc::coordinator_inner::{
     Self,
     DWalletCap,
+    ImportedKeyDWalletCap,
+    ImportedKeyMessageApproval,
     Inner,
     MessageApproval,
     SignDuringDKGRequest,
+    UnverifiedPartialUserSignatureCap,
     UnverifiedPresignCap,
+    VerifiedPartialUserSignatureCap,
     VerifiedPresignCap,
 };
 use ika_dwallet_2pc_mpc::sessions_manager::SessionIdentifier;
@@ -56,6 +60,47 @@ public fun request_dwallet_dkg(
             ctx,
         );
     (cap, option::none())
+}
+
+public fun request_imported_key_dwallet_verification(
+    self: &mut DWalletCoordinator,
+    dwallet_network_encryption_key_id: ID,
+    curve: u32,
+    _centralized_party_message: vector<u8>,
+    _encrypted_centralized_secret_share_and_proof: vector<u8>,
+    encryption_key_address: address,
+    _user_public_output: vector<u8>,
+    _signer_public_key: vector<u8>,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): ImportedKeyDWalletCap {
+    self
+        .inner()
+        .request_imported_key_dwallet_verification(
+            dwallet_network_encryption_key_id,
+            curve,
+            encryption_key_address,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        )
+}
+
+public fun request_presign(
+    self: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    signature_algorithm: u32,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): UnverifiedPresignCap {
+    self
+        .inner()
+        .request_presign(dwallet_id, signature_algorithm, session_identifier, payment_ika, payment_sui, ctx)
 }
 
 public fun request_global_presign(
@@ -114,6 +159,131 @@ public fun request_sign_and_return_id(
         .request_sign(presign_cap, message_approval, session_identifier, payment_ika, payment_sui, ctx)
 }
 
+public fun approve_imported_key_message(
+    self: &mut DWalletCoordinator,
+    imported_key_dwallet_cap: &ImportedKeyDWalletCap,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    message: vector<u8>,
+): ImportedKeyMessageApproval {
+    self.inner().approve_imported_key_message(imported_key_dwallet_cap, signature_algorithm, hash_scheme, message)
+}
+
+public fun request_imported_key_sign_and_return_id(
+    self: &mut DWalletCoordinator,
+    presign_cap: VerifiedPresignCap,
+    message_approval: ImportedKeyMessageApproval,
+    _message_centralized_signature: vector<u8>,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): ID {
+    self
+        .inner()
+        .request_imported_key_sign(presign_cap, message_approval, session_identifier, payment_ika, payment_sui, ctx)
+}
+
+public fun request_future_sign(
+    self: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    presign_cap: VerifiedPresignCap,
+    message: vector<u8>,
+    hash_scheme: u32,
+    _message_centralized_signature: vector<u8>,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): UnverifiedPartialUserSignatureCap {
+    self
+        .inner()
+        .request_future_sign(
+            dwallet_id,
+            presign_cap,
+            message,
+            hash_scheme,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        )
+}
+
+public fun verify_partial_user_signature_cap(
+    self: &mut DWalletCoordinator,
+    cap: UnverifiedPartialUserSignatureCap,
+    ctx: &mut TxContext,
+): VerifiedPartialUserSignatureCap {
+    self.inner().verify_partial_user_signature_cap(cap, ctx)
+}
+
+public fun request_sign_with_partial_user_signature_and_return_id(
+    self: &mut DWalletCoordinator,
+    partial_user_signature_cap: VerifiedPartialUserSignatureCap,
+    message_approval: MessageApproval,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): ID {
+    self
+        .inner()
+        .request_sign_with_partial(
+            partial_user_signature_cap,
+            message_approval,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        )
+}
+
+public fun request_imported_key_sign_with_partial_user_signature_and_return_id(
+    self: &mut DWalletCoordinator,
+    partial_user_signature_cap: VerifiedPartialUserSignatureCap,
+    message_approval: ImportedKeyMessageApproval,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): ID {
+    self
+        .inner()
+        .request_imported_key_sign_with_partial(
+            partial_user_signature_cap,
+            message_approval,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        )
+}
+
+public fun request_re_encrypt_user_share_for(
+    self: &mut DWalletCoordinator,
+    dwallet_id: ID,
+    destination_encryption_key_address: address,
+    _encrypted_centralized_secret_share_and_proof: vector<u8>,
+    source_encrypted_user_secret_key_share_id: ID,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+) {
+    self
+        .inner()
+        .request_re_encrypt(
+            dwallet_id,
+            destination_encryption_key_address,
+            source_encrypted_user_secret_key_share_id,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        )
+}
+
 fun inner(self: &mut DWalletCoordinator): &mut Inner {
     assert!(self.version == VERSION, EWrongInnerVersion);
     &mut self.inner
@@ -144,9 +314,21 @@ public fun complete_presign_for_testing(self: &mut DWalletCoordinator, presign_i
     self.inner.complete_presign(presign_id);
 }
 
+/// Verifies the last half that was requested, as the network does.
+#[test_only]
+public fun complete_half_for_testing(self: &mut DWalletCoordinator) {
+    self.inner.complete_last_partial();
+}
+
 #[test_only]
 public fun activate_dwallet_for_testing(self: &mut DWalletCoordinator, dwallet_id: ID) {
     self.inner.activate_dwallet(dwallet_id);
+}
+
+/// The dWallet's share that its user has accepted.
+#[test_only]
+public fun share_id_for_testing(self: &DWalletCoordinator, dwallet_id: ID): ID {
+    self.inner.share_id(dwallet_id)
 }
 
 #[test_only]
@@ -163,6 +345,15 @@ public fun move_on_for_testing(self: &mut DWalletCoordinator) {
 #[test_only]
 public fun dwallet_cap_for_testing(self: &DWalletCoordinator, dwallet_id: ID, ctx: &mut TxContext): DWalletCap {
     self.inner.dwallet_cap(dwallet_id, ctx)
+}
+
+#[test_only]
+public fun imported_key_cap_for_testing(
+    self: &DWalletCoordinator,
+    dwallet_id: ID,
+    ctx: &mut TxContext,
+): ImportedKeyDWalletCap {
+    self.inner.imported_key_cap(dwallet_id, ctx)
 }
 
 #[test_only]

@@ -5,10 +5,10 @@ import {
   CreateAdminKeyResponseSchema,
   RevokeAdminKeyResponseSchema,
 } from "../../../../gen/proto/tss/v1/admin_pb.ts";
+import { moment, nonEmptyText, operand, optional, required, uuid } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
-import { formatPairs, formatTime } from "../../format.ts";
-import { listCommand } from "../../list-command.ts";
-import { moment, nonEmptyText, operand, optional, required, uuid } from "../../option.ts";
+import { formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 import { formatPlaintext } from "./key.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;

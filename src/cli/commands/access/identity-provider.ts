@@ -6,10 +6,7 @@ import {
 } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Session_Scope, Session_ScopeSchema } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { ID_TOKEN_ALGORITHMS } from "../../../service/access/identity/verify-id-token.ts";
-import { serviceCommand } from "../../connections/service-command.ts";
-import { formatEnum, formatPairs, formatTime } from "../../format.ts";
-import { formatBudget, SESSION_LIMIT_OPTIONS } from "../../limit-options.ts";
-import { listCommand } from "../../list-command.ts";
+import { formatBudget, SESSION_LIMIT_OPTIONS } from "../../command-line/limit-options.ts";
 import {
   choicesOf,
   defaulted,
@@ -23,7 +20,10 @@ import {
   textFile,
   texts,
   uuid,
-} from "../../option.ts";
+} from "../../command-line/option.ts";
+import { serviceCommand } from "../../connections/service-command.ts";
+import { formatEnum, formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const SCOPES = ["onboard", "sign", "read"] as const;

@@ -10,11 +10,13 @@ import {
   SetAllowedAddressesResponseSchema,
   SetAllowedOriginsResponseSchema,
 } from "../../../../gen/proto/tss/v1/admin_pb.ts";
-import { SCOPES } from "../../../service/access/caller.ts";
-import { serviceCommand } from "../../connections/service-command.ts";
-import { formatEnum, formatPairs, formatTime } from "../../format.ts";
-import { allowanceOf, formatBudgetLeft, formatLimits, LIMIT_OPTIONS } from "../../limit-options.ts";
-import { listCommand } from "../../list-command.ts";
+import { DEFAULT_SCOPES, SCOPES } from "../../../service/access/caller.ts";
+import {
+  allowanceOf,
+  formatBudgetLeft,
+  formatLimits,
+  LIMIT_OPTIONS,
+} from "../../command-line/limit-options.ts";
 import {
   addresses,
   choicesOf,
@@ -27,15 +29,18 @@ import {
   origins,
   required,
   uuid,
-} from "../../option.ts";
+} from "../../command-line/option.ts";
+import { serviceCommand } from "../../connections/service-command.ts";
+import { formatEnum, formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 
 /** Returns the plaintext key. A repeated call has none. */
 export function formatPlaintext(plaintext: string): string {
   return plaintext === "" ? "(shown only by the first call)" : `${plaintext} (shown once)`;
 }
 
-/** The scopes of an unrestricted key. */
-export const ALL_SCOPES: ApiKey_Scope[] = SCOPES.map((scope) => ApiKey_Scope[scope]);
+/** The scopes of a project's first key. */
+export const FIRST_SCOPES: ApiKey_Scope[] = DEFAULT_SCOPES.map((scope) => ApiKey_Scope[scope]);
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const KEY_ID = operand("<key-id>", "the key's id, as `tss key list` shows it", uuid);
@@ -49,7 +54,7 @@ const create = serviceCommand({
   options: {
     project: required("<id>", "the project's id", uuid),
     name: required("<name>", "a name for people; it need not be unique", nonEmptyText),
-    scopes: defaulted("<list>", "its permissions", choicesOf(SCOPES), SCOPES.join(",")),
+    scopes: defaulted("<list>", "its permissions", choicesOf(SCOPES), DEFAULT_SCOPES.join(",")),
     expires: EXPIRES,
     addresses: optional("<list>", `${ADDRESSES}; default any address`, addresses),
     origin: optional("<list>", "the web origins whose pages may send it, or *; default none", origins),

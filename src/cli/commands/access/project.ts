@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { ProjectSchema } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { formatDollars } from "../../../protocol/price-table.ts";
-import { type CommandContext, command } from "../../command.ts";
+import { type CommandContext, command } from "../../command-line/command.ts";
+import {
+  defaulted,
+  flag,
+  nonEmptyText,
+  positiveMicroUsd,
+  required,
+  type Values,
+} from "../../command-line/option.ts";
 import {
   type CallOptionValues,
   callOptions,
@@ -12,10 +20,9 @@ import {
 } from "../../connections/service-command.ts";
 import { type Clients, withClients } from "../../connections/with-clients.ts";
 import { isOutcomeUnknown } from "../../failure.ts";
-import { formatPairs, formatTime } from "../../format.ts";
-import { listCommand } from "../../list-command.ts";
-import { defaulted, flag, nonEmptyText, positiveMicroUsd, required, type Values } from "../../option.ts";
-import { ALL_SCOPES, formatPlaintext } from "./key.ts";
+import { formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
+import { FIRST_SCOPES, formatPlaintext } from "./key.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const CREATE = { ...OPERATOR, isKeyed: true };
@@ -93,7 +100,7 @@ async function makeProject(
     }
     if (noKey) return { projectId, network };
     const { plaintext } = await admin.createApiKey(
-      { projectId, name, scopes: ALL_SCOPES },
+      { projectId, name, scopes: FIRST_SCOPES },
       underKey(`${key}.key`),
     );
     return { projectId, network, apiKey: plaintext };

@@ -7,10 +7,12 @@ import {
   Session_ScopeSchema,
   SessionSchema,
 } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
-import { serviceCommand } from "../../connections/service-command.ts";
-import { formatEnum, formatPairs, formatTime } from "../../format.ts";
-import { allowanceOf, formatBudgetLeft, formatLimits, SESSION_LIMIT_OPTIONS } from "../../limit-options.ts";
-import { listCommand } from "../../list-command.ts";
+import {
+  allowanceOf,
+  formatBudgetLeft,
+  formatLimits,
+  SESSION_LIMIT_OPTIONS,
+} from "../../command-line/limit-options.ts";
 import {
   choicesOf,
   duration,
@@ -21,7 +23,10 @@ import {
   texts,
   userReference,
   uuid,
-} from "../../option.ts";
+} from "../../command-line/option.ts";
+import { serviceCommand } from "../../connections/service-command.ts";
+import { formatEnum, formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 import { formatPlaintext } from "./key.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;

@@ -1,9 +1,9 @@
 import { DeleteUserResponseSchema, type User, UserSchema } from "../../../../gen/proto/tss/v1/users_pb.ts";
+import { choiceOf, operand, optional, userReference } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
 import type { Clients } from "../../connections/with-clients.ts";
-import { formatPairs, formatTime } from "../../format.ts";
-import { listCommand } from "../../list-command.ts";
-import { choiceOf, operand, optional, userReference } from "../../option.ts";
+import { formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;
 const REFERENCE = operand("<reference>", "the project's own id of the user", userReference);

@@ -1,8 +1,8 @@
 import { AdjustCreditResponseSchema } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { formatDollars } from "../../../protocol/price-table.ts";
+import { microUsd, nonEmptyText, required, uuid } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
-import { formatChange, formatPairs } from "../../format.ts";
-import { microUsd, nonEmptyText, required, uuid } from "../../option.ts";
+import { formatChange, formatPairs } from "../../output/format.ts";
 
 const adjust = serviceCommand({
   caller: "operator",

@@ -8,10 +8,10 @@ import {
   GetDepositAddressResponseSchema,
 } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { formatDollars, formatPriceUsd } from "../../../protocol/price-table.ts";
+import { enumValue, nonEmptyText, operand, optional } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
-import { formatEnum, formatPairs, formatTable, formatTime, type TableColumn } from "../../format.ts";
-import { listCommand } from "../../list-command.ts";
-import { enumValue, nonEmptyText, operand, optional } from "../../option.ts";
+import { formatEnum, formatPairs, formatTable, formatTime, type TableColumn } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;
 const COLUMNS: readonly TableColumn<Deposit>[] = [

@@ -2,15 +2,15 @@ import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../../gen/proto
 import { formatDollars } from "../../../protocol/price-table.ts";
 import { loadConfig } from "../../../service/config/config.ts";
 import type { LedgerDifference } from "../../../service/ledger/verify-ledger.ts";
-import { type CommandContext, command, EXIT } from "../../command.ts";
+import { type CommandContext, command, EXIT } from "../../command-line/command.ts";
+import { flag } from "../../command-line/option.ts";
 import type { Target } from "../../connections/connection.ts";
 import { openConfiguredDatabase } from "../../connections/open-configured-database.ts";
 import { destinationOptions, explainKeys } from "../../connections/service-command.ts";
 import { UnreachableError } from "../../connections/unreachable-error.ts";
 import { findService, withClients } from "../../connections/with-clients.ts";
-import { formatChange, formatEnum, formatTable, formatTime } from "../../format.ts";
-import { listCommand } from "../../list-command.ts";
-import { flag } from "../../option.ts";
+import { formatChange, formatEnum, formatTable, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 
 const list = listCommand({
   summary: "list a project's ledger entries, newest first, with the balance after each",

@@ -6,9 +6,9 @@ import {
 import { GetPricingResponseSchema } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { SignatureAlgorithmSchema } from "../../../../gen/proto/tss/v1/types_pb.ts";
 import { formatDollars, formatPriceUsd } from "../../../protocol/price-table.ts";
+import { nonEmptyText, operand, required } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
-import { formatEnum, formatPairs, formatTable, formatTime } from "../../format.ts";
-import { nonEmptyText, operand, required } from "../../option.ts";
+import { formatEnum, formatPairs, formatTable, formatTime } from "../../output/format.ts";
 
 export const priceCommand = serviceCommand({
   caller: "project",
@@ -30,6 +30,9 @@ export const priceCommand = serviceCommand({
         ["message included", `${reply.includedMessageBytes} bytes`],
         ["each further KiB", formatDollars(reply.messageKibPriceMicroUsd)],
         ["dWallet", formatDollars(reply.dkgPriceMicroUsd)],
+        ["share for another user", formatDollars(reply.sharePriceMicroUsd)],
+        ["imported key", formatDollars(reply.importPriceMicroUsd)],
+        ["held half, beside its signature", formatDollars(reply.holdPriceMicroUsd)],
       ]),
     ].join("\n\n"),
 });

@@ -5,9 +5,9 @@ import {
   type Usage,
 } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { formatDollars } from "../../../protocol/price-table.ts";
+import { choiceOf, defaulted, optional, pastTime, userReference } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
-import { formatTable, formatTime } from "../../format.ts";
-import { choiceOf, defaulted, optional, pastTime, userReference } from "../../option.ts";
+import { formatTable, formatTime } from "../../output/format.ts";
 
 export const usageCommand = serviceCommand({
   caller: "project",
@@ -60,4 +60,6 @@ const COUNTS = [
   ["REFUNDED", "signRefundCount"],
   ["DWALLETS", "dwalletCount"],
   ["DWALLETS REFUNDED", "dwalletRefundCount"],
+  ["SHARES", "shareCount"],
+  ["SHARES REFUNDED", "shareRefundCount"],
 ] as const;

@@ -1,6 +1,6 @@
 import { readPrices } from "../../../service/chain/treasury/read-prices.ts";
-import { UsageError } from "../../command.ts";
-import { count, defaulted, optional, required } from "../../option.ts";
+import { UsageError } from "../../command-line/command.ts";
+import { count, defaulted, optional, required } from "../../command-line/option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";
 import { configurationLines } from "../../treasury/open-treasury.ts";

@@ -1,6 +1,6 @@
-import { command, UsageError } from "../../command.ts";
-import { formatPairs } from "../../format.ts";
-import { nonEmptyText, optional } from "../../option.ts";
+import { command, UsageError } from "../../command-line/command.ts";
+import { nonEmptyText, optional } from "../../command-line/option.ts";
+import { formatPairs } from "../../output/format.ts";
 import { MULTISIG_OPTIONS, multisigOf, readKeyFile } from "../../treasury/key-files.ts";
 
 export const multisigCommand = command({

@@ -1,6 +1,14 @@
 import { readPriceCeilings } from "../../../service/chain/treasury/read-treasury-object.ts";
 import type { OperatorAmounts } from "../../../service/chain/treasury/treasury-state.ts";
-import { count, defaulted, objectId, operand, optional, required, type Values } from "../../option.ts";
+import {
+  count,
+  defaulted,
+  objectId,
+  operand,
+  optional,
+  required,
+  type Values,
+} from "../../command-line/option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";
 import type { OpenTreasury } from "../../treasury/open-treasury.ts";

@@ -1,5 +1,5 @@
-import { UsageError } from "../../command.ts";
-import { choiceOf, defaulted, optional, required } from "../../option.ts";
+import { UsageError } from "../../command-line/command.ts";
+import { choiceOf, defaulted, optional, required } from "../../command-line/option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";
 

@@ -1,7 +1,7 @@
 import { packageDigest } from "../../../localnet/contracts/treasury/treasury-package.ts";
 import { readPrices } from "../../../service/chain/treasury/read-prices.ts";
-import { command } from "../../command.ts";
-import { optional } from "../../option.ts";
+import { command } from "../../command-line/command.ts";
+import { optional } from "../../command-line/option.ts";
 import { CHANGE_OPTIONS, fullAddress } from "../../treasury/change-options.ts";
 import { configurationLines } from "../../treasury/open-treasury.ts";
 

@@ -1,7 +1,7 @@
-import { command } from "../../command.ts";
-import { formatPairs } from "../../format.ts";
+import { command } from "../../command-line/command.ts";
+import { flag, nonEmptyText, objectId, required } from "../../command-line/option.ts";
 import { noTreasury, openRecovery } from "../../open-recovery.ts";
-import { flag, nonEmptyText, objectId, required } from "../../option.ts";
+import { formatPairs } from "../../output/format.ts";
 import { TARGET_OPTIONS } from "../../treasury/change-options.ts";
 import { readSeedFile } from "../../treasury/key-files.ts";
 

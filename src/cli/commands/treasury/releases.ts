@@ -1,5 +1,5 @@
-import { UsageError } from "../../command.ts";
-import { count, nonEmptyText, objectId, operand, optional, required } from "../../option.ts";
+import { UsageError } from "../../command-line/command.ts";
+import { count, nonEmptyText, objectId, operand, optional, required } from "../../command-line/option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 import { findConsent } from "../../treasury/find-consent.ts";

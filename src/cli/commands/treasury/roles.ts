@@ -1,5 +1,5 @@
-import { UsageError } from "../../command.ts";
-import { choiceOf, operand, optional } from "../../option.ts";
+import { UsageError } from "../../command-line/command.ts";
+import { choiceOf, operand, optional } from "../../command-line/option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 import type { PlannedChange } from "../../treasury/run-treasury-change.ts";

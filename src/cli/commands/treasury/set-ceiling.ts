@@ -1,11 +1,12 @@
 import { CURVE_ALGORITHMS, CURVES, curveNumber } from "../../../protocol/algorithms.ts";
 import {
+  hasAlgorithm,
   type OperationPrice,
   PRICED_OPERATIONS,
   readPrices,
 } from "../../../service/chain/treasury/read-prices.ts";
-import { UsageError } from "../../command.ts";
-import { count, defaulted, optional, WrongValue } from "../../option.ts";
+import { UsageError } from "../../command-line/command.ts";
+import { count, defaulted, optional, WrongValue } from "../../command-line/option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";
 import { coins } from "../../treasury/change-options.ts";
 import { nameOperation } from "../../treasury/parameter-kinds.ts";
@@ -71,17 +72,20 @@ export function setCeiling({ operation, curve, signatureAlgorithm, ika, sui }: O
   return ["set_ceiling", { operation: number, curve, algorithm: signatureAlgorithm, ika, sui }] as const;
 }
 
-/** Parses `dkg:CURVE`, `presign:CURVE/ALGORITHM` or `sign:CURVE/ALGORITHM`. */
+/**
+ * Parses `dkg:CURVE`, `share:CURVE` or `import:CURVE`, or `presign`, `sign`, `future_sign` or `partial_sign` with
+ * `:CURVE/ALGORITHM`.
+ */
 function operationName(text: string): OperationId {
   const [name, of = ""] = text.split(":");
   const operation = PRICED_OPERATIONS.find((one) => one === name);
   const curve = CURVES.find((one) => one === of);
-  if (operation === "dkg" && curve !== undefined)
+  if (operation !== undefined && !hasAlgorithm(operation) && curve !== undefined)
     return { operation, curve: curveNumber(curve), signatureAlgorithm: 0 };
   const known = CURVE_ALGORITHMS.find((one) => `${one.curve}/${one.signatureAlgorithm}` === of);
-  if (operation === undefined || operation === "dkg" || known === undefined)
+  if (operation === undefined || !hasAlgorithm(operation) || known === undefined)
     throw new WrongValue(
-      "takes dkg:CURVE, presign:CURVE/ALGORITHM or sign:CURVE/ALGORITHM, such as dkg:ED25519",
+      "takes dkg:CURVE, share:CURVE, import:CURVE, presign:CURVE/ALGORITHM, sign:CURVE/ALGORITHM, future_sign:CURVE/ALGORITHM or partial_sign:CURVE/ALGORITHM, such as dkg:ED25519",
     );
   return { operation, curve: known.curveNumber, signatureAlgorithm: known.signatureAlgorithmNumber };
 }

@@ -1,5 +1,5 @@
-import { command, EXIT } from "../../command.ts";
-import { flag } from "../../option.ts";
+import { command, EXIT } from "../../command-line/command.ts";
+import { flag } from "../../command-line/option.ts";
 import { TARGET_OPTIONS } from "../../treasury/change-options.ts";
 
 export const treasuryStatusCommand = command({

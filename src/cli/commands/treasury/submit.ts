@@ -1,9 +1,9 @@
 import { verifyTransactionSignature } from "@mysten/sui/verify";
-import { command, UsageError } from "../../command.ts";
+import { command, UsageError } from "../../command-line/command.ts";
+import { flag, nonEmptyText, optional, required } from "../../command-line/option.ts";
 import { confirm } from "../../confirm.ts";
 import { messageOf } from "../../connections/unreachable-error.ts";
-import { formatPairs } from "../../format.ts";
-import { flag, nonEmptyText, optional, required } from "../../option.ts";
+import { formatPairs } from "../../output/format.ts";
 import { TARGET_OPTIONS } from "../../treasury/change-options.ts";
 import { MULTISIG_OPTIONS, type MultisigValues, multisigOf, readKeyFile } from "../../treasury/key-files.ts";
 import {

@@ -2,8 +2,8 @@ import { bcs } from "@mysten/sui/bcs";
 import { CURVES, curveNumber } from "../../../protocol/algorithms.ts";
 import { TreasuryDWallet } from "../../../protocol/chain/treasury-custody.ts";
 import { listFields, readTreasuryObject } from "../../../service/chain/treasury/read-treasury-object.ts";
-import { UsageError } from "../../command.ts";
-import { choiceOf, flag, objectId, operand, optional, WrongValue } from "../../option.ts";
+import { UsageError } from "../../command-line/command.ts";
+import { choiceOf, flag, objectId, operand, optional, WrongValue } from "../../command-line/option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 import type { OpenTreasury } from "../../treasury/open-treasury.ts";
@@ -109,9 +109,10 @@ export const takeInCommand = changeCommand({
     return {
       caller: "admin",
       add(call) {
-        for (const { ref, dwallet } of sent)
+        for (const { ref, dwallet, isImportedKey } of sent)
           if (dwallet === undefined) call("take_in_presign", { capability: ref });
-          else call("take_in_dwallet", { capability: ref, ...dwallet });
+          else
+            call(isImportedKey ? "take_in_imported_key" : "take_in_dwallet", { capability: ref, ...dwallet });
       },
     };
   },

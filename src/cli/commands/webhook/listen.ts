@@ -5,7 +5,8 @@ import { EVENT_KINDS } from "../../../service/events/event.ts";
 import { Secret } from "../../../service/platform/telemetry/secret.ts";
 import { createEndpointSecrets, type EndpointSecrets } from "../../../service/webhooks/endpoint-secret.ts";
 import { bodyOf } from "../../../service/webhooks/webhook-loop.ts";
-import { command } from "../../command.ts";
+import { command } from "../../command-line/command.ts";
+import { choicesOf, count, httpUrl, nonEmptyText, optional, required } from "../../command-line/option.ts";
 import {
   type CallOptionValues,
   callOptions,
@@ -14,7 +15,6 @@ import {
 } from "../../connections/service-command.ts";
 import { messageOf } from "../../connections/unreachable-error.ts";
 import { withClients } from "../../connections/with-clients.ts";
-import { choicesOf, count, httpUrl, nonEmptyText, optional, required } from "../../option.ts";
 
 const SHAPE = { caller: "project", isDirect: false } as const;
 

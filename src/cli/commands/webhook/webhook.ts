@@ -17,9 +17,6 @@ import {
 } from "../../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { EVENT_KINDS } from "../../../service/events/event.ts";
 import { DELIVERY_STATES } from "../../../service/webhooks/deliveries.ts";
-import { serviceCommand } from "../../connections/service-command.ts";
-import { formatEnum, formatPairs, formatTime } from "../../format.ts";
-import { listCommand } from "../../list-command.ts";
 import {
   choiceOf,
   choicesOf,
@@ -30,7 +27,10 @@ import {
   optional,
   required,
   uuid,
-} from "../../option.ts";
+} from "../../command-line/option.ts";
+import { serviceCommand } from "../../connections/service-command.ts";
+import { formatEnum, formatPairs, formatTime } from "../../output/format.ts";
+import { listCommand } from "../../output/list-command.ts";
 import { listen } from "./listen.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;

@@ -28,6 +28,19 @@ export function engineOver(plain: PlainEngine): CryptoEngine {
       };
       return await plain.run("prepareDkg", copied, signal);
     },
+    prepareImport: async (input) => {
+      const { curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey, privateKey, signal } =
+        input;
+      const copied = {
+        curve,
+        userSecretKeyShare: copy(userSecretKeyShare.reveal()),
+        sessionDigest: copy(sessionDigest),
+        parameters: copy(withoutTables(parameters)),
+        encryptionKey: copy(encryptionKey),
+        privateKey: copy(privateKey.reveal()),
+      };
+      return await plain.run("prepareImport", copied, signal);
+    },
     decryptShare: async (input) => {
       const { curve, decryptionKey, dwalletOutput, encryptedShareAndProof, signal } = input;
       const copied = {
@@ -38,12 +51,14 @@ export function engineOver(plain: PlainEngine): CryptoEngine {
       };
       return new SecretBytes(await plain.run("decryptShare", copied, signal));
     },
-    isOutputOfShare: async ({ curve, parameters, userSecretKeyShare, dwalletOutput, signal }) => {
+    isOutputOfShare: async (input) => {
+      const { curve, parameters, userSecretKeyShare, dwalletOutput, importedPublicKey, signal } = input;
       const copied = {
         curve,
         parameters: copy(withoutTables(parameters)),
         userSecretKeyShare: copy(userSecretKeyShare.reveal()),
         dwalletOutput: copy(dwalletOutput),
+        ...(importedPublicKey !== undefined && { importedPublicKey: copy(importedPublicKey) }),
       };
       return await plain.run("isOutputOfShare", copied, signal);
     },

@@ -14,6 +14,7 @@ import { createSignMessage } from "../create-sign-message.ts";
 import { decryptShare, isOutputOfShare } from "../decrypt-share.ts";
 import { encryptShare } from "../encrypt-share.ts";
 import { EngineError } from "../engine.ts";
+import { createImportMessage } from "../imports/create-import-message.ts";
 import { nextTask } from "../load-part.ts";
 import { BOTH_PARTS, type PartSplit } from "../part-split.ts";
 import { type InputOf, type Method, type OutputOf, wipeSecrets } from "../plain-data.ts";
@@ -43,6 +44,7 @@ const NAMES: Readonly<Record<Method, string>> = {
   buildParameters: "protocol parameters",
   deriveUserKeys: "keys",
   prepareDkg: "DKG",
+  prepareImport: "import",
   decryptShare: "share decryption",
   isOutputOfShare: "public output",
   signAsUser: "signature",
@@ -66,11 +68,18 @@ const COMPUTATIONS: {
     const encrypted = encryptShare(curveByNumber(curveNumber(curve)), encryptionKey, scalar);
     return { ...message, encryptedUserShareAndProof: yield* encrypted };
   },
+  *prepareImport({ curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey, privateKey }) {
+    const scalar = decodeUserShare(curve, userSecretKeyShare);
+    const split = [userSecretKeyShare, privateKey] as const;
+    const message = yield* createImportMessage(curve, parameters, sessionDigest, ...split);
+    const encrypted = encryptShare(curveByNumber(curveNumber(curve)), encryptionKey, scalar);
+    return { ...message, encryptedUserShareAndProof: yield* encrypted };
+  },
   decryptShare: ({ curve, decryptionKey, dwalletOutput, encryptedShareAndProof }) =>
     decryptShare(curveByNumber(curveNumber(curve)), decryptionKey, dwalletOutput, encryptedShareAndProof),
-  *isOutputOfShare({ curve, parameters, userSecretKeyShare, dwalletOutput }) {
+  *isOutputOfShare({ curve, parameters, userSecretKeyShare, dwalletOutput, importedPublicKey }) {
     yield;
-    return isOutputOfShare(curve, parameters, userSecretKeyShare, dwalletOutput);
+    return isOutputOfShare(curve, parameters, userSecretKeyShare, dwalletOutput, importedPublicKey);
   },
   *signAsUser({ signerSecretKey, message }) {
     yield;

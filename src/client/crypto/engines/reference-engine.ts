@@ -6,6 +6,7 @@ import { buildProtocolParameters } from "../../../protocol/parameters/build-prot
 import { createDkgMessage } from "../create-dkg-message.ts";
 import { isOutputOfShare } from "../decrypt-share.ts";
 import { type CryptoEngine, EngineError } from "../engine.ts";
+import { createImportMessage } from "../imports/create-import-message.ts";
 import { SecretBytes } from "../secret-bytes.ts";
 import { deriveUserKeys } from "../user-keys.ts";
 
@@ -39,6 +40,13 @@ export function createReferenceEngine(): CryptoEngine {
       const encryptedUserShareAndProof = wasm.encryptShare(curve, share, encryptionKey, parameters);
       return { ...message, encryptedUserShareAndProof };
     },
+    async prepareImport({ curve, parameters, encryptionKey, sessionDigest, userSecretKeyShare, privateKey }) {
+      const wasm = await open();
+      const share = userSecretKeyShare.reveal();
+      const steps = createImportMessage(curve, parameters, sessionDigest, share, privateKey.reveal());
+      const encryptedUserShareAndProof = wasm.encryptShare(curve, share, encryptionKey, parameters);
+      return { ...runSteps(steps), encryptedUserShareAndProof };
+    },
     async decryptShare({ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
       const wasm = await open();
       const key = decryptionKey.reveal();
@@ -46,9 +54,10 @@ export function createReferenceEngine(): CryptoEngine {
         wasm.decryptShare(curve, key, dwalletOutput, encryptedShareAndProof, parameters),
       );
     },
-    async isOutputOfShare({ curve, parameters, userSecretKeyShare, dwalletOutput }) {
+    async isOutputOfShare({ curve, parameters, userSecretKeyShare, dwalletOutput, importedPublicKey }) {
       if (isClosed) throw new EngineError("the engine is closed");
-      return isOutputOfShare(curve, parameters, userSecretKeyShare.reveal(), dwalletOutput);
+      const share = userSecretKeyShare.reveal();
+      return isOutputOfShare(curve, parameters, share, dwalletOutput, importedPublicKey);
     },
     async signAsUser({ signerSecretKey, message }) {
       if (isClosed) throw new EngineError("the engine is closed");

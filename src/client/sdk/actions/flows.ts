@@ -1,6 +1,9 @@
 import { openChain } from "../chain/open-chain.ts";
+import { getOrMake } from "./get-or-make.ts";
+import { importWithin } from "./imports/import-within.ts";
+import { signLaterWithin } from "./later/sign-later-within.ts";
 import { createMadeHalves } from "./made-halves.ts";
-import { completeOnboard, getOrMake, makeDWallet } from "./onboard-within.ts";
+import { completeOnboard, makeDWallet } from "./onboard-within.ts";
 import { readKeyWithin, recoverWithin } from "./recovery/recover-within.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 import { resumeWithin } from "./resume-within.ts";
@@ -12,12 +15,14 @@ export const FLOWS = {
   createMadeHalves,
   encodeResumeToken,
   getOrMake,
+  importWithin,
   makeDWallet,
   openChain,
   readKeyWithin,
   recoverWithin,
   resumeSignWithin,
   resumeWithin,
+  signLaterWithin,
   signWithin,
 } as const;
 

@@ -36,6 +36,20 @@ export async function loadFinder({
   return await loadPart(() => import("./recovery/find-dwallets-within.ts"), signal);
 }
 
+/** Loads the code that adopts dWallets. It is a separate chunk, because a page seldom needs it. */
+export async function loadAdoption({
+  signal,
+}: Pick<Action, "signal">): Promise<typeof import("./recovery/adopt-within.ts")> {
+  return await loadPart(() => import("./recovery/adopt-within.ts"), signal);
+}
+
+/** Loads the code that shares dWallets. It is a separate chunk, because a page seldom needs it. */
+export async function loadSharing({
+  signal,
+}: Pick<Action, "signal">): Promise<typeof import("./sharing/share-within.ts")> {
+  return await loadPart(() => import("./sharing/share-within.ts"), signal);
+}
+
 /** Creates the parts of a context that are initialized on first use. */
 export function deferredParts(options: OpenChainOptions): ContextParts {
   let made: ContextParts | undefined;

@@ -1,6 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { CreateDWalletRequestSchema, DWallet } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
+import {
+  type CreateDWalletRequestSchema,
+  type DWallet,
+  DWalletKind,
+} from "../../../../gen/client/tss/v1/onboarding_pb.ts";
 import { type CurveName, curveNumber } from "../../../protocol/algorithms.ts";
 import { equalBytes } from "../../../protocol/bytes.ts";
 import { isObjectId } from "../../../protocol/chain/object-id.ts";
@@ -22,7 +26,8 @@ import { checkCustody } from "../custody/read-custody.ts";
 import { TssError } from "../errors.ts";
 import type { Curve } from "../names.ts";
 import { protoCurve } from "../names.ts";
-import { encodeResumeToken, type OnboardPoint } from "./resume-token.ts";
+import { registerKey } from "./register-key.ts";
+import { encodeResumeToken, type ImportPoint, type OnboardPoint } from "./resume-token.ts";
 import { openSeedShare } from "./seed-share.ts";
 
 /**
@@ -33,7 +38,7 @@ import { openSeedShare } from "./seed-share.ts";
 export async function completeOnboard(
   context: ClientContext,
   action: Action<OnboardStage>,
-  { seed, curve, dwalletId, sessionDigestHex }: ResumeOnboardArgs,
+  { seed, curve, dwalletId, sessionDigestHex, importedPublicKey }: CompleteOnboardArgs,
 ): Promise<OnboardResult> {
   action.facts["dwalletId"] = dwalletId;
   const created = await context.call(action, (callOptions) =>
@@ -41,12 +46,15 @@ export async function completeOnboard(
   );
   action.stage("dkg");
   const dwallet = await awaitDkg(context, action, dwalletId, curve);
+  const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
+  if (importedPublicKey !== undefined && !equalBytes(publicKey, importedPublicKey))
+    throw new TssError("OUTPUT_MISMATCH", "the dWallet is not of the private key; do not use it");
   const { networkEncryptionKeyId } = dwallet;
   action.stage("parameters");
   await context.engine.ready();
   const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
   action.stage("prepare");
-  const request = { seed, curve, dwallet, parameters, sessionDigestHex };
+  const request = { seed, curve, dwallet, parameters, sessionDigestHex, importedPublicKey };
   const { share, sessionDigest } = await openSeedShare(context, action, request);
   action.own(share);
   action.stage("keys");
@@ -61,8 +69,8 @@ export async function completeOnboard(
           parameters,
           userSecretKeyShare: share,
           encryptedUserSecretKeyShareId,
+          importedPublicKey,
         });
-  const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
   return {
     dwallet: { id: dwalletId, curve },
     publicKeyHex: bytesToHex(publicKey),
@@ -132,8 +140,21 @@ export interface ResumeOnboardArgs extends OnboardArgs {
   readonly sessionDigestHex?: string | undefined;
 }
 
-/** An onboarding with a chosen session. */
-export type SessionPoint = OnboardPoint & { readonly sessionIdentifier: Uint8Array };
+/** Arguments of {@link completeOnboard}. */
+interface CompleteOnboardArgs extends ResumeOnboardArgs {
+  /** The public key of the private key that the user imports. Default: the dWallet is of a DKG, or was accepted. */
+  readonly importedPublicKey?: Uint8Array | undefined;
+}
+
+/** An onboarding, or an import of a key, with a chosen session. */
+export type SessionPoint = (OnboardPoint | ImportPoint) & { readonly sessionIdentifier: Uint8Array };
+
+/** A key that the user imports. */
+export interface ImportedKey {
+  readonly privateKey: SecretBytes;
+  /** The public key of exactly this private key: 33 bytes compressed for the secp curves, else 32. */
+  readonly publicKey: Uint8Array;
+}
 
 /** Waits for the network's DKG result. A rejection throws at once. */
 async function awaitDkg(
@@ -162,23 +183,32 @@ interface Acceptance {
   /** The share that this process derived from the seed, never one that it only decrypted. */
   readonly userSecretKeyShare: SecretBytes;
   readonly encryptedUserSecretKeyShareId: string;
+  readonly importedPublicKey: Uint8Array | undefined;
 }
 
 /**
  * Accepts the encrypted share with the user's signature over the network's output, and waits until the dWallet is
- * Active. It signs only an output that the user's share leads to, and only if the user can take the dWallet out of the
+ * Active. It signs only an output that the user's share leads to, with the public key of an imported key, and only if the user can take the dWallet out of the
  * service. Returns the digest of the acceptance, or null when a transaction of another sender accepted it.
  */
 async function acceptShare(
   context: ClientContext,
   action: Action<OnboardStage>,
-  { keys, dwallet, parameters, userSecretKeyShare, encryptedUserSecretKeyShareId }: Acceptance,
+  acceptance: Acceptance,
 ): Promise<string | null> {
+  const { keys, dwallet, parameters, userSecretKeyShare, encryptedUserSecretKeyShareId } = acceptance;
   const { id: dwalletId } = dwallet;
   const { publicOutput } = dwallet.state;
   const { engine } = context;
   const { signal } = action;
-  const claim = { curve: keys.curve, parameters, userSecretKeyShare, dwalletOutput: publicOutput, signal };
+  const claim = {
+    curve: keys.curve,
+    parameters,
+    userSecretKeyShare,
+    dwalletOutput: publicOutput,
+    importedPublicKey: acceptance.importedPublicKey,
+    signal,
+  };
   if (!(await engine.isOutputOfShare(claim))) {
     throw new TssError("SHARE_MISMATCH", "the network's output does not contain the user's share");
   }
@@ -209,14 +239,16 @@ async function acceptShare(
   return read.acceptTxDigest ?? null;
 }
 
-/** Makes the only dWallet of a session, or continues with the one that an earlier attempt made. */
+/** Makes the only dWallet of a session, of a DKG or of an imported key, or continues with that of an earlier attempt. */
 export async function makeDWallet(
   context: ClientContext,
   action: Action<OnboardStage>,
   seed: Uint8Array,
   start: SessionPoint,
+  imported?: ImportedKey,
 ): Promise<OnboardResult> {
   const { curve, sessionIdentifier } = start;
+  const importedPublicKey = imported?.publicKey;
   await action.resumeAt(encodeResumeToken(start));
   action.stage("network");
   const network = await context.getNetwork(action);
@@ -232,35 +264,17 @@ export async function makeDWallet(
 
   action.stage("register");
   const { encryptionKey, signerPublicKey } = keys;
-  const registration = {
-    curve: protoCurve(curve),
-    encryptionKey,
-    signature: await context.engine.signAsUser({
-      signerSecretKey: keys.signerSecretKey,
-      message: encryptionKey,
-      signal: action.signal,
-    }),
-    signerPublicKey,
-    ...ownerOf(start),
-  };
-  const registered = await context.call(action, (callOptions) =>
-    context.raw.onboarding.registerEncryptionKey(registration, callOptions),
-  );
-  if (registered.signerAddress !== keys.signerAddress) {
-    throw new TssError("OUTPUT_MISMATCH", "the service registered the key for another signer");
-  }
+  const registered = await registerKey(context, action, keys, start.userReference);
 
   action.stage("prepare");
   const sessionDigest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
   const share = action.own(deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest }));
-  const prepared = await context.engine.prepareDkg({
-    curve,
-    userSecretKeyShare: share,
-    sessionDigest,
-    parameters,
-    encryptionKey,
-    signal: action.signal,
-  });
+  const { signal } = action;
+  const input = { curve, userSecretKeyShare: share, sessionDigest, parameters, encryptionKey, signal };
+  const prepared =
+    imported === undefined
+      ? await context.engine.prepareDkg(input)
+      : await context.engine.prepareImport({ ...input, privateKey: imported.privateKey });
 
   action.stage("create");
   const sessionDigestHex = bytesToHex(sessionDigest);
@@ -277,6 +291,7 @@ export async function makeDWallet(
     encryptedUserShareAndProof: prepared.encryptedUserShareAndProof,
     userPublicOutput: prepared.userPublicOutput,
     signerPublicKey,
+    ...(imported !== undefined && { kind: DWalletKind.imported_key }),
     ...(start.name !== undefined && { name: start.name }),
     ...ownerOf(start),
   });
@@ -285,7 +300,8 @@ export async function makeDWallet(
   if (isObjectId(dwalletId)) await action.resumeAt(encodeResumeToken({ ...point, dwalletId }));
   // An earlier message made the session's dWallet, so the share itself is checked against its contents.
   if (created.isEarlier) {
-    return await completeOnboard(context, action, { seed, curve, dwalletId, sessionDigestHex });
+    const known = { seed, curve, dwalletId, sessionDigestHex, importedPublicKey };
+    return await completeOnboard(context, action, known);
   }
 
   action.stage("dkg");
@@ -301,6 +317,7 @@ export async function makeDWallet(
     parameters,
     userSecretKeyShare: share,
     encryptedUserSecretKeyShareId: shareId,
+    importedPublicKey,
   });
   const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
   return {
@@ -363,49 +380,3 @@ interface CreatedDWallet extends Pick<DWallet, "dwalletId" | "encryptedUserSecre
 
 /** The delay before the next attempt while an earlier request's transaction is pending. */
 const RESERVED_PAUSE_MS = 500;
-
-/** Returns the dWallet with the point's name, or makes it in the point's session. */
-export async function getOrMake(
-  context: ClientContext,
-  action: Action<OnboardStage>,
-  seed: Uint8Array,
-  point: SessionPoint & { readonly name: string },
-): Promise<OnboardResult> {
-  const { curve } = point;
-  await action.resumeAt(encodeResumeToken(point));
-  action.stage("network");
-  for (;;) {
-    const found = await findByName(context, action, point);
-    if (found === undefined) {
-      try {
-        return await makeDWallet(context, action, seed, point);
-      } catch (error) {
-        // Another caller took the name in the meantime.
-        if (!(error instanceof TssError) || error.reason !== "DWALLET_NAME_TAKEN") throw error;
-      }
-    } else if (isObjectId(found.dwalletId)) {
-      const { dwalletId } = found;
-      await action.resumeAt(encodeResumeToken({ ...point, dwalletId, sessionIdentifier: undefined }));
-      return await completeOnboard(context, action, { seed, curve, dwalletId });
-    }
-    await sleep(PAUSE_MS, action.signal);
-  }
-}
-
-/** The delay before the next lookup of a dWallet that another caller has just requested. */
-const PAUSE_MS = 500;
-
-async function findByName(
-  context: ClientContext,
-  action: Action,
-  { name, userReference = "" }: { readonly name: string; readonly userReference?: string | undefined },
-): Promise<DWallet | undefined> {
-  // An empty reference leaves out what belongs to other users of the project.
-  const page = await context.call(action, (options) =>
-    context.raw.onboarding.listDWallets({ name, userReference }, options),
-  );
-  const [found] = page.dwallets;
-  if (found !== undefined && found.name !== name)
-    throw new TssError("OUTPUT_MISMATCH", "the service answered with a dWallet of another name");
-  return found;
-}

@@ -43,8 +43,8 @@ export async function onboard(
   });
 }
 
-/** Creates the starting point of an onboarding: 32 random bytes name its DKG session. */
-function newOnboardPoint(network: Network, curve: Curve): SessionPoint {
+/** Creates the starting point of an onboarding: 32 random bytes name its session. */
+export function newOnboardPoint(network: Network, curve: Curve): SessionPoint & { readonly kind: "onboard" } {
   const sessionIdentifier = globalThis.crypto.getRandomValues(new Uint8Array(32));
   return { kind: "onboard", network, curve, sessionIdentifier };
 }

@@ -38,6 +38,11 @@ export interface OnboardPoint {
   readonly userReference?: string | undefined;
 }
 
+/** The point of an import of a key, with the fields of an onboarding. */
+export interface ImportPoint extends Omit<OnboardPoint, "kind"> {
+  readonly kind: "import";
+}
+
 /** The point of a signature. It has an idempotency key, the sign request's id, or both. */
 export interface SignPoint {
   readonly kind: "sign";
@@ -51,7 +56,7 @@ export interface SignPoint {
 }
 
 /** The point of an action. It contains only public ids. */
-export type ResumePoint = OnboardPoint | SignPoint;
+export type ResumePoint = OnboardPoint | ImportPoint | SignPoint;
 
 const NETWORKS = ["localnet", "testnet", "mainnet"] as const satisfies readonly Network[];
 const id = bcs.option(bcs.bytes(32));
@@ -65,7 +70,10 @@ const onboardFields = {
   name: bcs.option(bcs.string()),
 };
 
-/** The layout of a token's body, which follows the version. Older clients read all points but those of a user. */
+/**
+ * The layout of a token's body, which follows the version. Older clients read all points but those of a user and those of
+ * an import.
+ */
 const Body = bcs.struct("ResumeToken", {
   network: bcs.u8(),
   point: bcs.enum("ResumePoint", {
@@ -80,6 +88,7 @@ const Body = bcs.struct("ResumeToken", {
       signRequestId: bcs.option(bcs.bytes(16)),
     }),
     onboardUser: bcs.struct("OnboardUserPoint", { ...onboardFields, userReference: bcs.string() }),
+    importKey: bcs.struct("ImportPoint", { ...onboardFields, userReference: bcs.option(bcs.string()) }),
   }),
 });
 
@@ -128,7 +137,7 @@ function decodeBody(body: Uint8Array): ResumePoint | undefined {
 }
 
 function encodePoint(point: ResumePoint): (typeof Body)["$inferInput"]["point"] {
-  if (point.kind === "onboard") {
+  if (point.kind !== "sign") {
     const { sessionIdentifier, senderAddress, networkEncryptionKeyId, dwalletId, userReference } = point;
     const onboard = {
       curve: curveNumber(point.curve),
@@ -138,6 +147,7 @@ function encodePoint(point: ResumePoint): (typeof Body)["$inferInput"]["point"] 
       dwalletId: idBytes(dwalletId),
       name: point.name ?? null,
     };
+    if (point.kind === "import") return { importKey: { ...onboard, userReference: userReference ?? null } };
     return userReference === undefined ? { onboard } : { onboardUser: { ...onboard, userReference } };
   }
   const { triple, dwalletId, messageDigest, idempotencyKey, signRequestId } = point;
@@ -156,18 +166,18 @@ function encodePoint(point: ResumePoint): (typeof Body)["$inferInput"]["point"] 
 
 function decodePoint(
   network: Network,
-  { onboard: ofNobody, onboardUser, sign }: (typeof Body)["$inferType"]["point"],
+  { onboard: ofNobody, onboardUser, importKey, sign }: (typeof Body)["$inferType"]["point"],
 ): ResumePoint | undefined {
-  const onboard = ofNobody ?? onboardUser;
+  const onboard = ofNobody ?? onboardUser ?? importKey;
   if (onboard) {
     const curve = curveOfNumber(onboard.curve);
     const { sessionIdentifier, dwalletId, name } = onboard;
     if (curve === undefined || (sessionIdentifier === null && dwalletId === null)) return undefined;
     if (name !== null && !isDWalletName(name)) return undefined;
-    const userReference = onboardUser?.userReference;
+    const userReference = onboardUser?.userReference ?? importKey?.userReference ?? undefined;
     if (userReference !== undefined && !isUserReference(userReference)) return undefined;
     return {
-      kind: "onboard",
+      kind: importKey === undefined ? "onboard" : "import",
       network,
       curve,
       sessionIdentifier: sessionIdentifier ?? undefined,

@@ -7,9 +7,17 @@ import type { Action } from "../action.ts";
 import { checkMessage, invalid } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
+import { getOrMake } from "./get-or-make.ts";
+import { readImportedKey } from "./imports/import-within.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-within.ts";
-import { completeOnboard, getOrMake, makeDWallet } from "./onboard-within.ts";
-import { encodeResumeToken, type OnboardPoint, readResumeToken, type SignPoint } from "./resume-token.ts";
+import { completeOnboard, makeDWallet } from "./onboard-within.ts";
+import {
+  encodeResumeToken,
+  type ImportPoint,
+  type OnboardPoint,
+  readResumeToken,
+  type SignPoint,
+} from "./resume-token.ts";
 import type { SignArgs } from "./sign-args.ts";
 import { type CheckedSign, checkSignArgs, ownSecrets } from "./sign-args.ts";
 import type { SignResult, SignStage } from "./sign-within.ts";
@@ -23,9 +31,14 @@ export async function resumeWithin(
   args: ResumeArgs,
 ): Promise<ResumeResult> {
   const point = readResumeToken(token, context.network);
-  if (point.kind === "onboard") {
-    const { seed } = args;
-    if (seed === undefined) throw invalid("seed", "is required for an onboarding");
+  // Whoever gives a private key believes that it is imported, and then overwrites it.
+  if (args.privateKey !== undefined && point.kind !== "import") throw invalid("privateKey", OTHER_ACTION);
+  if (point.kind !== "sign") {
+    const { seed, curve = point.curve, dwalletId = point.dwalletId } = args;
+    if (curve !== point.curve) throw invalid("curve", OTHER_ACTION);
+    if (point.dwalletId !== undefined && dwalletId !== point.dwalletId)
+      throw invalid("dwalletId", OTHER_ACTION);
+    if (seed === undefined) throw invalid("seed", "is required for an onboarding or an import");
     return { kind: "onboard", ...(await resumeOnboardAt(context, action, { ...args, seed }, point)) };
   }
   const again = signAgain(args, point);
@@ -35,9 +48,9 @@ export async function resumeWithin(
 }
 
 /**
- * Arguments of `resume` besides the token, which contains no secret. An onboarding needs the seed. A signature needs
- * the seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must
- * match those of a signature's token.
+ * Arguments of `resume` besides the token, which contains no secret. An onboarding needs the seed, and an import the seed
+ * and the private key. A signature needs the seed and the message until its half is submitted, and nothing after that. A
+ * given dWallet, curve and algorithm must match those of the token, and a private key a token of an import.
  */
 export interface ResumeArgs
   extends Partial<
@@ -54,9 +67,13 @@ export interface ResumeArgs
       | "hashScheme"
     >
   > {
+  /** The key of an import: the same 32 bytes as in `importKey`. */
+  readonly privateKey?: Uint8Array | undefined;
   /** The time limit of the action, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number | undefined;
 }
+
+const OTHER_ACTION = "does not match the action of the token";
 
 /** The result of the resumed action. */
 export type ResumeResult =
@@ -66,16 +83,17 @@ export type ResumeResult =
 async function resumeOnboardAt(
   context: ClientContext,
   action: Action<OnboardStage>,
-  { seed, sessionDigestHex }: ResumeArgs & { readonly seed: Uint8Array },
-  point: OnboardPoint,
+  { seed, sessionDigestHex, privateKey }: ResumeArgs & { readonly seed: Uint8Array },
+  point: OnboardPoint | ImportPoint,
 ): Promise<OnboardResult> {
   const { curve, sessionIdentifier, senderAddress, dwalletId } = point;
+  const imported = point.kind === "import" ? readImportedKey(curve, privateKey) : undefined;
   if (dwalletId === undefined) {
     if (sessionIdentifier === undefined) throw invalid("token", "names neither a session nor a dWallet");
     const { name } = point;
-    if (name !== undefined)
+    if (name !== undefined && imported === undefined)
       return await getOrMake(context, action, seed, { ...point, sessionIdentifier, name });
-    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier });
+    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier }, imported);
   }
   await action.resumeAt(encodeResumeToken(point));
   action.stage("network");
@@ -86,6 +104,7 @@ async function resumeOnboardAt(
     curve,
     dwalletId,
     sessionDigestHex: sessionDigestHex ?? (known && bytesToHex(known)),
+    importedPublicKey: imported?.publicKey,
   });
 }
 
@@ -97,12 +116,11 @@ function signAgain(args: ResumeArgs, point: SignPoint): CheckedSign | TssError {
   const triple = { curve, signatureAlgorithm, hashScheme };
   for (const [field, own] of Object.entries({ dwalletId, ...triple })) {
     const given = args[field as "dwalletId" | keyof typeof triple];
-    if (given !== undefined && given !== own) throw invalid(field, "does not match the action of the token");
+    if (given !== undefined && given !== own) throw invalid(field, OTHER_ACTION);
   }
   if (message !== undefined) {
     checkMessage(message);
-    if (!equalBytes(sha256(message), point.messageDigest))
-      throw invalid("message", "does not match the action of the token");
+    if (!equalBytes(sha256(message), point.messageDigest)) throw invalid("message", OTHER_ACTION);
   }
   const why = "the half was not submitted; to sign again, give the seed and the message";
   if (seed === undefined) return invalid("seed", why);

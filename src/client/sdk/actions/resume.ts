@@ -1,5 +1,5 @@
 import { type Action, type ActionOptions, ownSeed, runAction } from "../action.ts";
-import { checkSeed, checkTimeout, readSessionDigest } from "../checks.ts";
+import { checkPrivateKey, checkSeed, checkTimeout, readSessionDigest } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { loadFlows } from "./load-flows.ts";
 import type { OnboardStage } from "./onboard-within.ts";
@@ -26,6 +26,7 @@ export async function resume(
   checkTimeout(timeoutMs);
   if (args.seed !== undefined) checkSeed(args.seed);
   if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
+  if (args.privateKey !== undefined) checkPrivateKey(args.privateKey);
   return await runAction(timeoutMs, options, async (action) => {
     const own = ownResumeArgs(action, args);
     const { resumeWithin } = await loadFlows(action);
@@ -35,10 +36,11 @@ export async function resume(
 
 /** Copies the arguments, so that later changes to the caller's buffers have no effect. */
 function ownResumeArgs(action: Action, args: ResumeArgs): ResumeArgs {
-  const { seed, message } = args;
+  const { seed, message, privateKey } = args;
   return {
     ...args,
     ...(seed !== undefined && { seed: ownSeed(action, seed) }),
+    ...(privateKey !== undefined && { privateKey: ownSeed(action, privateKey) }),
     ...(message instanceof Uint8Array && { message: Uint8Array.from(message) }),
   };
 }

@@ -8,12 +8,14 @@ import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
 import type { Curve } from "../names.ts";
 import { askIfReachable, askService } from "./ask-service.ts";
+import { acceptedImport } from "./imports/accepted-import.ts";
 import { type FoundBy, shareIdOnChain } from "./share-id.ts";
 
 /**
  * Derives the user's share of a dWallet from the seed and the DKG's session, and checks that the dWallet was made with
  * it. The source of the session digest does not matter: only the right digest yields the share, so a wrong one only
- * leads to a refusal.
+ * leads to a refusal. Of an imported key, the seed's signer must have accepted the output, unless the caller gives the
+ * public key.
  *
  * Throws SHARE_UNVERIFIED when a third party may have chosen the share, and when no digest is known.
  */
@@ -22,10 +24,15 @@ export async function openSeedShare(
   action: Action,
   request: SeedShareRequest,
 ): Promise<SeedShare> {
+  const { dwallet } = request;
+  const importedPublicKey =
+    request.importedPublicKey ?? (await acceptedImport(context, action, dwallet, request));
+  if (dwallet.isImportedKey && importedPublicKey === undefined)
+    throw new TssError("SHARE_UNVERIFIED", NOT_ACCEPTED);
   let isKnown = false;
   for await (const sessionDigest of findDigests(context, action, request)) {
     isKnown = true;
-    const share = await deriveIfOwn(context, action, request, sessionDigest);
+    const share = await deriveIfOwn(context, action, { ...request, importedPublicKey }, sessionDigest);
     if (share !== undefined) return { share, sessionDigest };
   }
   throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
@@ -45,6 +52,8 @@ interface SeedShareRequest extends FoundBy {
   readonly parameters: Uint8Array;
   /** The digest that the caller kept, in hex. Default: ask the service and the chain. */
   readonly sessionDigestHex?: string | undefined;
+  /** The public key of the private key that the user imports. Default: what the chain shows that the user accepted. */
+  readonly importedPublicKey?: Uint8Array | undefined;
 }
 
 /** Yields the digests to try, the likeliest first. If the caller gave a digest, yields only that one. */
@@ -93,13 +102,13 @@ async function deriveIfOwn(
   request: SeedShareRequest,
   sessionDigest: Uint8Array,
 ): Promise<SecretBytes | undefined> {
-  const { seed, curve, dwallet, parameters } = request;
+  const { seed, curve, dwallet, parameters, importedPublicKey } = request;
   const { networkEncryptionKeyId, state } = dwallet;
   const share = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });
   let isOwn = false;
   try {
     const claim = { curve, parameters, userSecretKeyShare: share, dwalletOutput: state.publicOutput };
-    isOwn = await context.engine.isOutputOfShare({ ...claim, signal });
+    isOwn = await context.engine.isOutputOfShare({ ...claim, importedPublicKey, signal });
     return isOwn ? share : undefined;
   } finally {
     if (!isOwn) share.destroy();
@@ -109,4 +118,5 @@ async function deriveIfOwn(
 const DIGEST_BYTES = 32;
 const NOT_DERIVED =
   "the dWallet's share is not derived from the seed: a third party may have chosen it, or an older version made it";
+const NOT_ACCEPTED = "the chain does not show that this seed's signer has accepted the imported key";
 const NO_DIGEST = "neither the service nor the chain names the DKG's session; pass sessionDigestHex";

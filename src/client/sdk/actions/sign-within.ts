@@ -24,21 +24,39 @@ import { followSign } from "./watch-sign.ts";
 export async function signWithin(
   context: ClientContext,
   action: Action<SignStage>,
-  { source, dwalletId, triple, idempotencyKey, message, given }: CheckedSign,
+  checked: CheckedSign,
 ): Promise<SignResult> {
+  const { triple, message } = checked;
+  const { request, publicKey } = await giveHalf(context, action, checked);
+  return await awaitSignature(context, action, request, { triple, message, publicKey });
+}
+
+/**
+ * Reserves a presign, computes the user's half and submits it. With `holdSeconds`, the half waits for a release: the
+ * client then gives no half to a service that does not confirm the hold.
+ */
+export async function giveHalf(
+  context: ClientContext,
+  action: Action<SignStage>,
+  { source, dwalletId, triple, idempotencyKey, message, given }: CheckedSign,
+  holdSeconds?: number,
+): Promise<GivenHalf> {
   const { network } = context;
   const messageDigest = sha256(message);
   const point: SignPoint = { kind: "sign", network, dwalletId, triple, messageDigest, idempotencyKey };
   action.facts["dwalletId"] = dwalletId;
   action.facts["idempotencyKey"] = idempotencyKey;
-  await action.resumeAt(encodeResumeToken(point));
+  // A token begins no hold: the same call with the same key continues it.
+  const isResumable = holdSeconds === undefined;
+  if (isResumable) await action.resumeAt(encodeResumeToken(point));
   action.stage("dwallet");
   const dwallet = await readActiveDWallet(context, action, dwalletId, triple.curve);
   const { publicOutput } = dwallet.state;
   const { share, parameters } = await openFittingShare(context, action, dwallet, source, given);
 
   action.stage("reserve");
-  const reservation = { dwalletId, ...protoTriple(triple), message };
+  const hold = holdSeconds === undefined ? {} : { holdSeconds };
+  const reservation = { dwalletId, ...protoTriple(triple), message, ...hold };
   const headers = { "idempotency-key": idempotencyKey };
   const reserved = await context.call(
     action,
@@ -47,9 +65,12 @@ export async function signWithin(
   );
   const { signRequestId } = reserved;
   action.facts["signRequestId"] = signRequestId;
-  if (isUuid(signRequestId)) await action.resumeAt(encodeResumeToken({ ...point, signRequestId }));
+  if (isResumable && isUuid(signRequestId))
+    await action.resumeAt(encodeResumeToken({ ...point, signRequestId }));
   let request: SignRequest;
   if (reserved.status === Status.prepared) {
+    if (reserved.holdSeconds !== holdSeconds)
+      throw new TssError("WRONG_STATE", "the service does not hold the half as long as asked");
     if (!equalBytes(reserved.dwalletPublicOutput, publicOutput)) {
       throw new TssError("OUTPUT_MISMATCH", "the service's public output differs from the chain's");
     }
@@ -79,8 +100,13 @@ export async function signWithin(
       context.raw.signing.getSign({ signRequestId }, callOptions),
     );
   }
-  const publicKey = publicKeyFromDWalletOutput(triple.curve, publicOutput);
-  return await awaitSignature(context, action, request, { triple, message, publicKey });
+  return { request, publicKey: publicKeyFromDWalletOutput(triple.curve, publicOutput) };
+}
+
+/** A request whose half is submitted, and the chain's public key of its dWallet. */
+export interface GivenHalf {
+  readonly request: SignRequest;
+  readonly publicKey: Uint8Array;
 }
 
 /** The stages of a signature, in order. `queued` and `submitted` are states that the service reports. */
@@ -213,7 +239,7 @@ async function untilCompleted(
       case Status.completed:
         return request;
       case Status.failed:
-        throw failure(request);
+        throw failureOf(request);
       case Status.queued:
       case Status.submitted:
         break;
@@ -224,7 +250,8 @@ async function untilCompleted(
   throw new PollTimeoutError("the time limit has passed");
 }
 
-function failure({ failure: cause, signRequestId }: SignRequest): TssError {
+/** Returns the error of a failed request. */
+export function failureOf({ failure: cause, signRequestId }: SignRequest): TssError {
   return new TssError(cause?.reason ?? "NETWORK_REJECTED", cause?.message ?? "the request failed", {
     metadata: { signRequestId, refunded: String(cause?.refunded ?? false) },
   });

@@ -9,7 +9,7 @@ import { checkUuid } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 
 /**
- * Yields each state of a sign request once, as the service reports it, until the request completes or fails.
+ * Yields each state of a sign request and of its hold once, as the service reports it, until the request completes or fails.
  * Intermediate states may be missing; the last one never is. It does not verify the signature; `sign`, `resumeSign` and
  * `resume` do.
  *
@@ -26,11 +26,12 @@ export async function* watchSign(
     const first = await context.call(action, (callOptions) =>
       context.raw.signing.getSign({ signRequestId }, callOptions),
     );
-    const seen = new Set<Status>();
+    const seen = new Set<string>();
     for await (const request of followSign(context, action, first)) {
-      const { status } = request;
-      if (seen.has(status)) continue;
-      seen.add(status);
+      const { status, hold } = request;
+      const state = `${status}/${hold?.state ?? ""}`;
+      if (seen.has(state)) continue;
+      seen.add(state);
       yield request;
       if (status === Status.completed || status === Status.failed) return;
     }

@@ -1,9 +1,9 @@
 import type { Transport } from "@connectrpc/connect";
 import { Admin } from "../../../../gen/client/tss/v1/admin_pb.ts";
 import { Operations } from "../../../../gen/client/tss/v1/operations_pb.ts";
+import { createServiceCaller, createServiceCalls, type ServiceCalls } from "../calls/service-calls.ts";
+import { createDefaultTransport, withHeaders } from "../calls/transport.ts";
 import type { Network } from "../names.ts";
-import { createServiceCaller, createServiceCalls, type ServiceCalls } from "../service-calls.ts";
-import { createDefaultTransport, withHeaders } from "../transport.ts";
 
 /**
  * Creates an operator's client. It sends nothing before the first call. A failed call rejects with a {@link TssError}.

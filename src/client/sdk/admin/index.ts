@@ -51,7 +51,7 @@ export {
   type UnresolvedTransaction,
 } from "../../../../gen/client/tss/v1/operations_pb.ts";
 export { Session_Scope as SessionScope } from "../../../../gen/client/tss/v1/sessions_pb.ts";
+export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../calls/service-calls.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";
 export type { Network } from "../names.ts";
-export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../service-calls.ts";
 export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin-client.ts";

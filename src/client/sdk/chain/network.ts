@@ -2,10 +2,10 @@ import type { GetNetworkResponse, SharedObject } from "../../../../gen/client/ts
 import { CHAIN_IDENTIFIERS } from "../../../protocol/chain/network-traits.ts";
 import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import type { Action } from "../action.ts";
+import type { ServiceCaller } from "../calls/service-calls.ts";
 import type { RawClients } from "../context.ts";
 import { TssError } from "../errors.ts";
 import type { Network } from "../names.ts";
-import type { ServiceCaller } from "../service-calls.ts";
 
 /**
  * Creates a source of GetNetwork's answer. It throws NETWORK_MISMATCH for a service of another network, and, on a

@@ -65,9 +65,13 @@ export const DWALLET: ObjectKind = {
 
 export const ENCRYPTED_SHARE: ObjectKind = { type: inner("EncryptedUserSecretKeyShare") };
 
+export const ENCRYPTION_KEY: ObjectKind = { type: inner("EncryptionKey") };
+
 export const PRESIGN: ObjectKind = { type: inner("PresignSession") };
 
 export const DWALLET_CAP: ObjectKind = { type: inner("DWalletCap"), isOwned: true };
+
+export const IMPORTED_KEY_CAP: ObjectKind = { type: inner("ImportedKeyDWalletCap"), isOwned: true };
 
 /** A Treasury. Every payment changes its balances. */
 export const TREASURY: ObjectKind & { readonly type: RegExp } = {
@@ -81,7 +85,7 @@ export const TREASURY_DWALLET_ENTRY: ObjectKind = {
   type: entryOf("0x0*2::object::ID", "0x[0-9a-f]{64}::custody::DWallet"),
 };
 
-/** The table entry in which a Treasury holds a dWallet's capability. */
+/** The entry in which a Treasury holds a dWallet's or an imported key's capability. */
 export const DWALLET_CAP_ENTRY: ObjectKind = {
   type: entryOf("0x0*2::dynamic_object_field::Wrapper<0x0*2::object::ID>", "0x0*2::object::ID"),
 };

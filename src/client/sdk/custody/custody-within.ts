@@ -8,7 +8,7 @@ import {
   treasuryConsentBytes,
 } from "../../../protocol/chain/treasury-custody.ts";
 import type { Action } from "../action.ts";
-import { DWALLET_CAP } from "../chain/object-kinds.ts";
+import { DWALLET_CAP, IMPORTED_KEY_CAP } from "../chain/object-kinds.ts";
 import { readChainDWallet } from "../chain/read-dwallet.ts";
 import type { ClientContext } from "../context.ts";
 import { fromConnectError, TssError } from "../errors.ts";
@@ -191,8 +191,9 @@ export async function findExit(
   { treasuryId, nonceEntryId }: TreasuryCustody,
   { dwalletId, recipient }: Pick<LeaveArgs, "dwalletId" | "recipient">,
 ): Promise<LeaveResult> {
-  const { dwalletCapId } = await readChainDWallet(context, action, dwalletId);
-  const owner = await context.ownerOf(action, DWALLET_CAP, dwalletCapId);
+  const { dwalletCapId, isImportedKey } = await readChainDWallet(context, action, dwalletId);
+  const kind = isImportedKey ? IMPORTED_KEY_CAP : DWALLET_CAP;
+  const owner = await context.ownerOf(action, kind, dwalletCapId);
   const last = await context.lastChange(action, nonceEntryId);
   const exit = dwalletExits(last?.events ?? []).find(
     (one) => one.treasuryId === treasuryId && one.dwalletId === dwalletId && one.recipient === recipient,

@@ -10,6 +10,7 @@ import type { Action } from "../action.ts";
 import {
   DWALLET_CAP,
   DWALLET_CAP_ENTRY,
+  IMPORTED_KEY_CAP,
   TREASURY,
   TREASURY_DWALLET_ENTRY,
   TREASURY_NONCE_ENTRY,
@@ -33,16 +34,19 @@ export async function readTreasuryCustody(
   if (treasury === undefined)
     throw new TssError("TREASURY_MISMATCH", "the chain has no such Treasury", { metadata: { treasuryId } });
   const places = custodyPlaces(treasury, dwalletId);
-  const [dwallet, cap, nonce] = await Promise.all([
+  const [dwallet, capOfDkg, nonce] = await Promise.all([
     read(TREASURY_DWALLET_ENTRY, places.dwalletEntryId),
     read(DWALLET_CAP_ENTRY, places.capEntryId),
     read(TREASURY_NONCE_ENTRY, places.nonceEntryId),
   ]);
+  const isImportedKey = dwallet !== undefined && capOfDkg === undefined;
+  const capEntryId = isImportedKey ? places.importedKeyEntryId : places.capEntryId;
+  const cap = isImportedKey ? await read(DWALLET_CAP_ENTRY, capEntryId) : capOfDkg;
   return {
     held: dwallet && cap && { ...parseHeldDWallet(dwallet), dwalletCapId: parseHeldCapId(cap) },
     nextNonce: parseNextNonce(nonce),
     treasuryId,
-    capEntryId: places.capEntryId,
+    capEntryId,
     nonceEntryId: places.nonceEntryId,
   };
 }
@@ -73,7 +77,7 @@ export interface TreasuryCustody {
 export async function checkCustody(
   context: ClientContext,
   action: Action,
-  dwallet: Pick<ChainDWallet, "id" | "dwalletCapId">,
+  dwallet: Pick<ChainDWallet, "id" | "dwalletCapId" | "isImportedKey">,
   signerAddress: string,
 ): Promise<void> {
   const treasuryId = await context.treasuryId(action);
@@ -85,7 +89,8 @@ export async function checkCustody(
   if (custody.held === undefined) throw mismatch("the Treasury does not hold the dWallet's capability");
   if (custody.held.owner !== signerAddress)
     throw mismatch("the Treasury records another owner than the user");
-  const holder = await context.ownerOf(action, DWALLET_CAP, dwallet.dwalletCapId);
+  const kind = dwallet.isImportedKey ? IMPORTED_KEY_CAP : DWALLET_CAP;
+  const holder = await context.ownerOf(action, kind, dwallet.dwalletCapId);
   if (custody.held.dwalletCapId !== dwallet.dwalletCapId || holder !== custody.capEntryId)
     throw mismatch("the dWallet's capability is not in the Treasury");
 }

@@ -2,6 +2,7 @@
 export type { AuditEvent } from "../../../../gen/client/tss/v1/admin_pb.ts";
 export type { AuditSeal } from "../../../../gen/client/tss/v1/audit_pb.ts";
 export type { GetSignReceiptResponse, SignCharge } from "../../../../gen/client/tss/v1/receipts_pb.ts";
+export { type ChargeClaim, isChargeProved } from "../../../protocol/seals/proved-charge.ts";
 export type { AuditProofReply } from "../../../protocol/seals/verify-proof.ts";
 export type { SealTrust } from "../../../protocol/seals/verify-receipt.ts";
 export { TssError, type TssErrorReason } from "../errors.ts";

@@ -1,7 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { type GetSignReceiptResponse, Receipts } from "../../../../gen/client/tss/v1/receipts_pb.ts";
-import { createServiceCalls, type RequestOptions } from "../service-calls.ts";
-import { createDefaultTransport, withHeaders } from "../transport.ts";
+import { createServiceCalls, type RequestOptions } from "../calls/service-calls.ts";
+import { createDefaultTransport, withHeaders } from "../calls/transport.ts";
 
 /**
  * Creates a client that fetches receipts. It sends nothing before the first call.
@@ -32,8 +32,8 @@ export interface ReceiptClientOptions {
 /** Fetches receipts. */
 export interface ReceiptClient {
   /**
-   * Reads the receipt of a signature: the request, the charge, and the proof that a seal of the audit trail covers the
-   * submission. `verifyReceipt` checks it without the service, `receiptToJson` writes it down.
+   * Reads the receipt of a signature: the request, the charge, and the proof that a seal of the audit trail covers
+   * both. `verifyReceipt` checks it without the service, `receiptToJson` writes it down.
    *
    * @throws {TssError} SIGN_REQUEST_NOT_FOUND when the project has no such request.
    * @throws {TssError} WRONG_STATE when the request is not completed, or its submission is not sealed yet, which takes

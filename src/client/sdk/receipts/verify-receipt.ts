@@ -1,5 +1,6 @@
 import type { SignRequest } from "../../../../gen/client/tss/v1/signing_pb.ts";
 import { equalBytes } from "../../../protocol/bytes.ts";
+import type { ChargeClaim } from "../../../protocol/seals/proved-charge.ts";
 import type { AuditProofReply } from "../../../protocol/seals/verify-proof.ts";
 import {
   findReceiptFaults,
@@ -9,9 +10,10 @@ import {
 import { tripleOfProto } from "../names.ts";
 
 /**
- * Checks the receipt of a signature without the service: that the signature is valid under the dWallet's key, and that a
- * seal which you trust covers the submission of this request by this project. Returns what is wrong; an empty list means
- * that everything holds. The charge, the times and the objects on the chain in `signRequest` are not proved.
+ * Checks the receipt of a signature without the service: that the signature is valid under the dWallet's key, that a
+ * seal which you trust covers the submission of this request by this project, and that the price and the ledger entry
+ * are the submission's. Returns what is wrong; an empty list means that everything holds. An older submission names no
+ * charge: `isChargeProved` tells. The other times and the objects on the chain in `signRequest` are not proved.
  *
  * @example
  * const faults = verifyReceipt(receipt, { dwalletPublicKey, publicKeys: [sealKey] });
@@ -36,6 +38,7 @@ export function verifyReceipt(
     publicKey: dwalletPublicKey,
     message: message ?? new Uint8Array(),
     proof: receipt,
+    charge: receipt.charge,
   };
   const faults: ReceiptFault[] = equalBytes(receipt.publicKey, dwalletPublicKey) ? [] : ["public_key"];
   // An unknown algorithm cannot be verified. An empty signature is never valid.
@@ -60,6 +63,8 @@ export interface SignReceipt extends AuditProofReply {
         "signRequestId" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "signature"
       >
     | undefined;
+  /** What the project paid. */
+  readonly charge?: ChargeClaim | undefined;
   /** The dWallet's public key, as the service claims it. */
   readonly publicKey: Uint8Array;
 }

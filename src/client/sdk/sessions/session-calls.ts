@@ -9,9 +9,9 @@ import {
 } from "../../../../gen/client/tss/v1/sessions_pb.ts";
 import { SignatureAlgorithm } from "../../../../gen/client/tss/v1/types_pb.ts";
 import type { SignatureAlgorithmName } from "../../../protocol/algorithms.ts";
+import type { ListArgs } from "../calls/service-calls.ts";
+import { createServiceCalls, type RequestOptions, type ServiceCaller } from "../calls/service-calls.ts";
 import { TssError } from "../errors.ts";
-import type { ListArgs } from "../project-calls.ts";
-import { createServiceCalls, type RequestOptions, type ServiceCaller } from "../service-calls.ts";
 
 /** Creates the calls of sessions over a transport that adds the caller's headers. */
 export function createSessionCalls(transport: Transport, caller?: ServiceCaller): SessionCalls {

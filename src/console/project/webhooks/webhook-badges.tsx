@@ -5,8 +5,8 @@ import {
   type WebhookDelivery,
   type WebhookEndpoint,
 } from "../../../../gen/client/tss/v1/webhooks_pb.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../design/value/badge.tsx";
+import { Time } from "../../design/value/time.tsx";
 
 /** The state of an endpoint, with the reason why it gets nothing. */
 export function EndpointState({
@@ -54,7 +54,7 @@ export function DeliveryState({
       {attemptCount > 0 && (
         <span class="small muted">
           {" "}
-          at <Time of={nextAttemptTime} />
+          next <Time of={nextAttemptTime} />
         </span>
       )}
     </>

@@ -3,9 +3,10 @@ import { useState } from "preact/hooks";
 import type { WebhookEndpoint } from "../../../../gen/client/tss/v1/webhooks_pb.ts";
 import { useSession } from "../../api/session.ts";
 import { useIdempotencyKey } from "../../api/use-call.ts";
+import { ActionDialog } from "../../design/form/dialog.tsx";
+import { TextField } from "../../design/form/field.tsx";
+import { missingText } from "../../format/form-state.ts";
 import { kindsFault, kindsIn, webhookUrlFault } from "../../format/input-faults.ts";
-import { ActionDialog } from "../../ui/dialog.tsx";
-import { TextField } from "../../ui/field.tsx";
 
 /** Creates an endpoint. */
 export function CreateEndpointDialog({ onClose, onCreated }: CreateEndpointDialogProps): JSX.Element {
@@ -17,7 +18,7 @@ export function CreateEndpointDialog({ onClose, onCreated }: CreateEndpointDialo
     <ActionDialog
       title="Create an endpoint"
       action="Create"
-      isReady={url.trim() !== "" && webhookUrlFault(url) === undefined && kindsFault(kinds) === undefined}
+      missing={missingText({ required: [["URL", url]], faults: [webhookUrlFault(url), kindsFault(kinds)] })}
       onClose={onClose}
       onAct={async () => {
         const request = { url: url.trim(), kinds: [...kindsIn(kinds)] };
@@ -114,6 +115,7 @@ export function DeleteEndpointDialog({ endpoint, onClose, onDone }: EndpointDial
       title="Delete the endpoint?"
       action="Delete the endpoint"
       isDangerous
+      confirmedBy={{ name: url, what: "endpoint’s URL" }}
       onClose={onClose}
       onAct={async () => {
         await webhooks.deleteWebhookEndpoint({ webhookEndpointId });

@@ -6,21 +6,23 @@ import {
   WebhookDelivery_StateSchema,
   type WebhookEndpoint,
 } from "../../../../gen/client/tss/v1/webhooks_pb.ts";
+import { isOneOf, useUrlFilter } from "../../address/use-url-filter.ts";
 import { useSession } from "../../api/session.ts";
 import { useCall, useIdempotencyKey } from "../../api/use-call.ts";
 import { usePages } from "../../api/use-pages.ts";
-import { shortId } from "../../format/text.ts";
+import { Empty } from "../../design/empty.tsx";
+import { ActionDialog } from "../../design/form/dialog.tsx";
+import { enumOptions, SelectField } from "../../design/form/field.tsx";
+import { Loaded } from "../../design/loaded.tsx";
+import { PageFrame } from "../../design/page-frame.tsx";
+import { Panel } from "../../design/panel.tsx";
+import type { DataColumn } from "../../design/table/data-table.tsx";
+import { ListTable } from "../../design/table/list-table.tsx";
+import { Facts } from "../../design/value/facts.tsx";
+import { Id } from "../../design/value/id.tsx";
+import { Time } from "../../design/value/time.tsx";
+import { enumName, plainTime, shortId } from "../../format/text.ts";
 import type { PageProps } from "../../route.ts";
-import { type DataColumn, DataTable, Pager } from "../../ui/data-table.tsx";
-import { ActionDialog } from "../../ui/dialog.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Facts } from "../../ui/facts.tsx";
-import { enumOptions, SelectField } from "../../ui/field.tsx";
-import { Id } from "../../ui/id.tsx";
-import { Loaded } from "../../ui/loaded.tsx";
-import { PageFrame } from "../../ui/page-frame.tsx";
-import { Panel } from "../../ui/panel.tsx";
-import { Time } from "../../ui/time.tsx";
 import { DeliveryState, EndpointState } from "./webhook-badges.tsx";
 import { DeleteEndpointDialog, EnableEndpointDialog, RotateSecretDialog } from "./webhook-dialogs.tsx";
 import { WebhookSecretDialog } from "./webhooks-page.tsx";
@@ -43,7 +45,7 @@ export function WebhookPage({ id: webhookEndpointId }: PageProps): JSX.Element {
   };
   if (failure?.reason === "WEBHOOK_ENDPOINT_NOT_FOUND") {
     return (
-      <PageFrame title="No such endpoint" lead={<AllEndpoints />}>
+      <PageFrame title="No such endpoint" up={ALL}>
         <Empty title="The project has no endpoint with this id, or has deleted it">
           <code class="wrap">{webhookEndpointId}</code>
         </Empty>
@@ -53,7 +55,7 @@ export function WebhookPage({ id: webhookEndpointId }: PageProps): JSX.Element {
   return (
     <PageFrame
       title="Endpoint"
-      lead={<AllEndpoints />}
+      up={ALL}
       actions={endpoint && <EndpointActions endpoint={endpoint} onOpen={setOpen} />}
     >
       <section class="panel" aria-label="Settings">
@@ -80,7 +82,7 @@ export function WebhookPage({ id: webhookEndpointId }: PageProps): JSX.Element {
               onClose={close}
               onRotated={(secret) => {
                 read.reload();
-                setOpen(secret === "" ? undefined : { secret });
+                setOpen({ secret });
               }}
             />
           )}
@@ -103,13 +105,12 @@ export function WebhookPage({ id: webhookEndpointId }: PageProps): JSX.Element {
 
 type Open = "test" | "rotate" | "enable" | "delete" | { readonly secret: string };
 
-function AllEndpoints(): JSX.Element {
-  return <a href="#/webhooks">All endpoints</a>;
-}
+const ALL = { href: "#/webhooks", title: "All endpoints" };
 
 function EndpointActions({ endpoint: { enabled }, onOpen }: EndpointActionsProps): JSX.Element {
   return (
     <>
+      {!enabled && <span class="small muted">A disabled endpoint gets no test.</span>}
       <button type="button" class="button" disabled={!enabled} onClick={() => onOpen("test")}>
         Send a test
       </button>
@@ -185,15 +186,13 @@ interface TestDialogProps {
 /** The deliveries to an endpoint, which can be sent again here. */
 function DeliveriesPanel({ endpointId: webhookEndpointId }: { readonly endpointId: string }): JSX.Element {
   const { webhooks } = useSession();
-  const [state, setState] = useState("");
+  const [state, setState] = useUrlFilter("state", "", isOneOf(STATES));
   const [sending, setSending] = useState<WebhookDelivery>();
   const deliveries = usePages(
-    async (pageToken, signal) => {
+    "deliveries",
+    async (at, signal) => {
       const filter = { ...(state !== "" && { state: Number(state) as State }) };
-      const reply = await webhooks.listWebhookDeliveries(
-        { webhookEndpointId, pageToken, ...filter },
-        { signal },
-      );
+      const reply = await webhooks.listWebhookDeliveries({ webhookEndpointId, ...at, ...filter }, { signal });
       return { items: reply.deliveries, nextPageToken: reply.nextPageToken };
     },
     [webhookEndpointId, state],
@@ -205,28 +204,24 @@ function DeliveriesPanel({ endpointId: webhookEndpointId }: { readonly endpointI
       note="Newest first, of the last 30 days."
       actions={<SelectField label="State" options={STATES} value={state} isInline onSelect={setState} />}
     >
-      <Loaded call={deliveries} lines={6}>
-        {({ items }) => (
-          <DataTable
-            caption="Deliveries"
-            columns={[
-              ...COLUMNS,
-              {
-                title: "Actions",
-                cell: (delivery) => (
-                  <button type="button" class="button button-small" onClick={() => setSending(delivery)}>
-                    Send again<span class="visually-hidden"> the event {shortId(delivery.eventId)}</span>
-                  </button>
-                ),
-              },
-            ]}
-            rows={items}
-            rowKey={({ webhookDeliveryId }) => webhookDeliveryId}
-            empty={<Empty title="No deliveries">Each later event becomes one.</Empty>}
-          />
-        )}
-      </Loaded>
-      <Pager pages={deliveries} of="deliveries" />
+      <ListTable
+        caption="Deliveries"
+        columns={[
+          ...COLUMNS,
+          {
+            title: "Actions",
+            cell: (delivery) => (
+              <button type="button" class="button button-small" onClick={() => setSending(delivery)}>
+                Send again<span class="visually-hidden"> the event {shortId(delivery.eventId)}</span>
+              </button>
+            ),
+          },
+        ]}
+        rowKey={({ webhookDeliveryId }) => webhookDeliveryId}
+        empty={<Empty title="No deliveries">Each later event becomes one.</Empty>}
+        pages={deliveries}
+        lines={6}
+      />
       {sending !== undefined && (
         <ResendDialog
           delivery={sending}
@@ -247,12 +242,32 @@ const STATES: readonly (readonly [string, string])[] = [
 ];
 
 const COLUMNS: readonly DataColumn<WebhookDelivery>[] = [
-  { title: "Queued", cell: ({ createTime }) => <Time of={createTime} /> },
-  { title: "Kind", cell: ({ kind }) => <span class="time">{kind}</span> },
-  { title: "Event", cell: ({ eventId }) => <Id id={eventId} what="event id" /> },
-  { title: "State", cell: (delivery) => <DeliveryState of={delivery} /> },
-  { title: "Last reply", cell: (delivery) => <LastReply of={delivery} /> },
-  { title: "Ended", cell: ({ endTime }) => <Time of={endTime} /> },
+  {
+    title: "Queued",
+    cell: ({ createTime }) => <Time of={createTime} />,
+    text: ({ createTime }) => plainTime(createTime),
+  },
+  { title: "Kind", cell: ({ kind }) => <span class="time">{kind}</span>, text: ({ kind }) => kind },
+  {
+    title: "Event",
+    cell: ({ eventId }) => <Id id={eventId} what="event id" />,
+    text: ({ eventId }) => eventId,
+  },
+  {
+    title: "State",
+    cell: (delivery) => <DeliveryState of={delivery} />,
+    text: ({ state }) => enumName(WebhookDelivery_StateSchema, state),
+  },
+  {
+    title: "Last reply",
+    cell: (delivery) => <LastReply of={delivery} />,
+    text: ({ lastStatus, lastError }) => `${lastStatus ?? lastError ?? ""}`,
+  },
+  {
+    title: "Ended",
+    cell: ({ endTime }) => <Time of={endTime} />,
+    text: ({ endTime }) => plainTime(endTime),
+  },
 ];
 
 /** The status of the last reply, or why there was none, and the number of the attempt. */

@@ -3,13 +3,13 @@ import { useState } from "preact/hooks";
 import type { WebhookEndpoint } from "../../../../gen/client/tss/v1/webhooks_pb.ts";
 import { useSession } from "../../api/session.ts";
 import { useCall } from "../../api/use-call.ts";
-import { type DataColumn, DataTable } from "../../ui/data-table.tsx";
-import { SecretDialog } from "../../ui/dialog.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Loaded } from "../../ui/loaded.tsx";
-import { PageFrame } from "../../ui/page-frame.tsx";
-import { Panel } from "../../ui/panel.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Empty } from "../../design/empty.tsx";
+import { SecretDialog } from "../../design/form/dialog.tsx";
+import { Loaded } from "../../design/loaded.tsx";
+import { PageFrame } from "../../design/page-frame.tsx";
+import { Panel } from "../../design/panel.tsx";
+import { type DataColumn, DataTable } from "../../design/table/data-table.tsx";
+import { Time } from "../../design/value/time.tsx";
 import { EndpointState } from "./webhook-badges.tsx";
 import { CreateEndpointDialog } from "./webhook-dialogs.tsx";
 
@@ -50,7 +50,7 @@ export function WebhooksPage(): JSX.Element {
         <CreateEndpointDialog
           onClose={close}
           onCreated={(secret) => {
-            setOpen(secret === "" ? undefined : { secret });
+            setOpen({ secret });
             endpoints.reload();
           }}
         />

@@ -1,6 +1,6 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
 import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
+import { Address } from "../../../protocol/chain/fast-bcs.ts";
 import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   address,
@@ -51,7 +51,7 @@ export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly Mo
         if (key === undefined) {
           abortInner(dwalletPackageId, "get_active_encryption_key", "EncryptionKeyNotExist");
         }
-        return [plainValue(ID_TYPE, bcs.Address.serialize(key.id).toBytes())];
+        return [plainValue(ID_TYPE, Address.serialize(key.id).toBytes())];
       },
     }),
   ];

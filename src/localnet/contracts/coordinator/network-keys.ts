@@ -1,9 +1,11 @@
 import { bcs } from "@mysten/sui/bcs";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
+import { blake2b256 } from "../../../protocol/chain/sui-hash.ts";
 import type { ExecutionState } from "../../fullnode/execution/execution-state.ts";
 import { fieldParts, idName, objectFieldParts, u64Name } from "../../fullnode/objects/dynamic-fields.ts";
 import type { ObjectStore } from "../../fullnode/objects/object-store.ts";
-import { blake2b256, u64Bytes } from "../../fullnode/objects/sui-types.ts";
+import { u64Bytes } from "../../fullnode/objects/sui-types.ts";
 import {
   type GenesisObject,
   genesisId,
@@ -133,7 +135,7 @@ function keyPartId({ seed, index }: Pick<NewNetworkKey, "seed" | "index">, name:
 }
 
 const TableVec = bcs.struct("TableVec", {
-  contents: bcs.struct("Table", { id: bcs.Address, size: bcs.u64() }),
+  contents: bcs.struct("Table", { id: Address, size: U64 }),
 });
 
 /** Adds a key, which becomes the newest. dWallets and presigns of older keys continue to work. */

@@ -1,4 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
+import { U64 } from "../../../protocol/chain/fast-bcs.ts";
+import type { Price, PricedCall } from "../../call-prices.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./support.ts";
 
 /** Returns the entries of a new network's pricing map: one for each session that a user can open. */
@@ -21,9 +23,9 @@ export const PricingInfo = bcs.struct("PricingInfo", {
         protocol: bcs.u32(),
       }),
       value: bcs.struct("PricingInfoValue", {
-        fee_ika: bcs.u64(),
-        gas_fee_reimbursement_sui: bcs.u64(),
-        gas_fee_reimbursement_sui_for_system_calls: bcs.u64(),
+        fee_ika: U64,
+        gas_fee_reimbursement_sui: U64,
+        gas_fee_reimbursement_sui_for_system_calls: U64,
       }),
     }),
   ),
@@ -88,10 +90,18 @@ const PRICES: Readonly<Record<ProtocolNumber, Price>> = {
   [Protocol.DkgWithSign]: { ika: 38_000_000n, sui: 5_000_000n },
 };
 
-interface Price {
-  readonly ika: bigint;
-  readonly sui: bigint;
-}
+/** The protocols of calls by the names that options use. */
+export const PROTOCOL_OF_CALL: Readonly<Record<PricedCall, ProtocolNumber>> = {
+  dkg: Protocol.DwalletDkg,
+  "dkg-with-sign": Protocol.DkgWithSign,
+  "imported-key": Protocol.ImportedKey,
+  presign: Protocol.Presign,
+  sign: Protocol.Sign,
+  "future-sign": Protocol.FutureSign,
+  "sign-with-partial": Protocol.SignWithPartialSignature,
+  "re-encryption": Protocol.ReEncryption,
+  "public-share": Protocol.PublicShare,
+};
 
 /** The part of every price that pays for the network's own transactions. */
 const SYSTEM_CALLS_SUI = 1_000_000n;

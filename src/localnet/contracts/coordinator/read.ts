@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { U64 } from "../../../protocol/chain/fast-bcs.ts";
 import {
   borrowed,
   borrowedMut,
@@ -69,7 +70,7 @@ export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly M
       name: "version",
       parameters: [borrowed(types.coordinator)],
       returns: ["u64"],
-      run: () => [plainValue("u64", bcs.u64().serialize(COORDINATOR_VERSION).toBytes())],
+      run: () => [plainValue("u64", U64.serialize(COORDINATOR_VERSION).toBytes())],
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { SessionsManagerModule } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
+import { Address } from "../../../protocol/chain/fast-bcs.ts";
 import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   addField,
@@ -87,7 +87,7 @@ export function registerSessionIdentifier(
   if (bytes.length !== SESSION_IDENTIFIER_BYTES) {
     abortSessions(dwalletPackageId, functionName, "InvalidSessionIdentifierLength");
   }
-  const preimage = keccak_256(concatBytes(bcs.Address.serialize(sender).toBytes(), bytes));
+  const preimage = keccak_256(concatBytes(Address.serialize(sender).toBytes(), bytes));
   const registered = readInner(state, addresses).sessions_manager.registered_user_session_identifiers;
   if (fieldValue(state, registered, bytesName(preimage)) !== undefined) {
     abortSessions(dwalletPackageId, functionName, "SessionIdentifierAlreadyRegistered");
@@ -96,7 +96,7 @@ export function registerSessionIdentifier(
   const id = state.newId();
   updateInner(state, addresses, (inner) => {
     const table = inner.sessions_manager.registered_user_session_identifiers;
-    addField(state, table, bytesName(preimage), ID_TYPE, bcs.Address.serialize(id).toBytes());
+    addField(state, table, bytesName(preimage), ID_TYPE, Address.serialize(id).toBytes());
   });
   const contents = SessionIdentifier.serialize({ id, identifier_preimage: preimage }).toBytes();
   const identifier = state.create({ id, type: types.sessions("SessionIdentifier"), contents });

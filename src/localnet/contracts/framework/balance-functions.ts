@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { balanceOf, createCoin } from "../../fullnode/execution/execution-state.ts";
 import {
   ArgumentFailure,
@@ -158,7 +159,7 @@ function borrowedBalance(reference: Exclude<Reference, "value">): MoveParameter<
 
 /** Withdraws the limit of a withdrawal from its owner's address balance and returns it. */
 function withdraw(call: MoveCallContext, withdrawal: Uint8Array): bigint {
-  const owner = bcs.Address.parse(withdrawal.subarray(0, ADDRESS_BYTES));
+  const owner = Address.parse(withdrawal.subarray(0, ADDRESS_BYTES));
   const limit = BigInt(bcs.u256().parse(withdrawal.subarray(ADDRESS_BYTES)));
   call.state.changeFunds(owner, typeArgument(call), -limit);
   return limit;
@@ -170,7 +171,7 @@ function balanceValue(call: MoveCallContext, amount: bigint): MoveValue {
   return { kind: "data", type, bytes: encode(amount), copyable: false, droppable: false };
 }
 
-const encode = (amount: bigint): Uint8Array => bcs.u64().serialize(amount).toBytes();
-const amountOf = (balance: Uint8Array): bigint => BigInt(bcs.u64().parse(balance));
+const encode = (amount: bigint): Uint8Array => U64.serialize(amount).toBytes();
+const amountOf = (balance: Uint8Array): bigint => BigInt(U64.parse(balance));
 const typeArgument = (call: MoveCallContext): string => call.typeArguments[0] ?? "";
 const coinType = (call: MoveCallContext): string => coinObjectType(typeArgument(call));

@@ -1,5 +1,5 @@
-import { bcs } from "@mysten/sui/bcs";
 import { concatBytes } from "@noble/hashes/utils.js";
+import { U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { balanceOf, createCoin, setBalance } from "../../fullnode/execution/execution-state.ts";
 import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/execution/failures.ts";
 import {
@@ -104,7 +104,7 @@ export function frameworkFunctions(): readonly MoveFunction[] {
       name: "value",
       parameters: [borrowed(COIN)],
       returns: ["u64"],
-      run: (call, self) => [plainValue("u64", bcs.u64().serialize(balanceOf(call.state, self)).toBytes())],
+      run: (call, self) => [plainValue("u64", U64.serialize(balanceOf(call.state, self)).toBytes())],
     }),
     moveFunction({
       ...coin,

@@ -16,6 +16,7 @@ import {
   handOver,
   heldDWallet,
   keepDWallet,
+  keepImportedKey,
   keepPresign,
   takeDWallet,
   takePresign,
@@ -138,6 +139,16 @@ export function custodyFunctions(addresses: NetworkAddresses): readonly MoveFunc
       run(call, sent, curve, owner) {
         const cap = receive(call.self, sent);
         const dwalletId = keepDWallet(call, cap, curve, owner);
+        const fields = { dwallet_id: dwalletId, dwallet_cap_id: cap.id, curve, owner };
+        emitTreasury(call, "custody::DWalletTakenIn", fields);
+      },
+    }),
+    adminFunction(addresses, {
+      name: "take_in_imported_key",
+      parameters: [receiving(inner("ImportedKeyDWalletCap")), u32, address],
+      run(call, sent, curve, owner) {
+        const cap = receive(call.self, sent);
+        const dwalletId = keepImportedKey(call, cap, curve, owner);
         const fields = { dwallet_id: dwalletId, dwallet_cap_id: cap.id, curve, owner };
         emitTreasury(call, "custody::DWalletTakenIn", fields);
       },

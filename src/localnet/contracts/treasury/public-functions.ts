@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { balanceOf } from "../../fullnode/execution/execution-state.ts";
 import {
   address,
@@ -86,7 +87,7 @@ export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunct
     }),
     readFunction(addresses, "balances", [], ["u64", "u64"], (call) => {
       const { ika, sui } = treasuryOf(call);
-      return [ika, sui].map((value) => plainValue("u64", bcs.u64().serialize(value).toBytes()));
+      return [ika, sui].map((value) => plainValue("u64", U64.serialize(value).toBytes()));
     }),
     readFunction(addresses, "has_dwallet", [moveId], ["bool"], (call, id) => [
       boolValue(hasDWallet(call, id as string)),

@@ -32,6 +32,10 @@ export const TREASURY_ABORTS = {
   "custody:WrongNonce": 9,
   "custody:TooManyAnnounced": 10,
   "custody:TooLate": 11,
+  "custody:WrongKind": 12,
+  "custody:UnknownHalf": 13,
+  "custody:TooManyHalves": 14,
+  "custody:BadPeriod": 15,
 } as const;
 
 /** Throws an abort of the Treasury's package, in a function such as `custody::leave`. */

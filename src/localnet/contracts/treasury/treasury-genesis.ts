@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import { fromHex, toBase64 } from "@mysten/sui/utils";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { TreasuryObject } from "../../../protocol/chain/treasury-custody.ts";
 import { ExecutionError, FailureKind } from "../../fullnode/execution/failures.ts";
 import { type MoveCallContext, type MoveValue, objectValue } from "../../fullnode/execution/move-function.ts";
@@ -100,10 +101,16 @@ const CEILING = { ika: 100_000_000n, sui: 20_000_000n } as const;
 function ceilingKeys(): [op: number, curve: number, signatureAlgorithm: number][] {
   const curves = [...new Set(SUPPORTED_ALGORITHMS.map((entry) => entry.curve))];
   return [
-    ...curves.map((curve): [number, number, number] => [TreasuryOperation.Dkg, curve, 0]),
+    ...curves.flatMap((curve): [number, number, number][] => [
+      [TreasuryOperation.Dkg, curve, 0],
+      [TreasuryOperation.Share, curve, 0],
+      [TreasuryOperation.Import, curve, 0],
+    ]),
     ...SUPPORTED_ALGORITHMS.flatMap(({ curve, signatureAlgorithm }): [number, number, number][] => [
       [TreasuryOperation.Presign, curve, signatureAlgorithm],
       [TreasuryOperation.Sign, curve, signatureAlgorithm],
+      [TreasuryOperation.FutureSign, curve, signatureAlgorithm],
+      [TreasuryOperation.PartialSign, curve, signatureAlgorithm],
     ]),
   ];
 }
@@ -180,8 +187,8 @@ interface PublishedModules {
 }
 
 const UpgradeCap = bcs.struct("UpgradeCap", {
-  id: bcs.Address,
-  package: bcs.Address,
-  version: bcs.u64(),
+  id: Address,
+  package: Address,
+  version: U64,
   policy: bcs.u8(),
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { getNetworkConfig, type IkaConfig } from "@ika.xyz/sdk";
 import { fromBase64, fromHex, normalizeSuiAddress, toBase64, toHex } from "@mysten/sui/utils";
-import { blake2b256 } from "../../fullnode/objects/sui-types.ts";
+import { blake2b256 } from "../../../protocol/chain/sui-hash.ts";
 
 /** Returns the Treasury's package as this version pins it for a public network. */
 export function treasuryPackageOf(network: "testnet" | "mainnet"): MovePackage {

@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { TreasuryObject } from "../../../protocol/chain/treasury-custody.ts";
 import {
   balanceOf,
@@ -26,13 +27,21 @@ export interface TreasuryCall {
 export const TREASURY_VERSION = 1n;
 
 /** The operations that the Treasury pays for, with their numbers in the price ceilings. */
-export const TreasuryOperation = { Dkg: 0, Presign: 1, Sign: 2 } as const;
+export const TreasuryOperation = {
+  Dkg: 0,
+  Presign: 1,
+  Sign: 2,
+  Share: 3,
+  Import: 4,
+  FutureSign: 5,
+  PartialSign: 6,
+} as const;
 
 /** The zero address: nobody holds the role. */
 export const NOBODY = `0x${"00".repeat(32)}`;
 
 /** The layout of `AdminCap` and `OperatorCap`. */
-export const TreasuryCap = bcs.struct("TreasuryCap", { id: bcs.Address, treasury_id: bcs.Address });
+export const TreasuryCap = bcs.struct("TreasuryCap", { id: Address, treasury_id: Address });
 
 export const PriceKey = bcs.struct("PriceKey", {
   op: bcs.u8(),
@@ -41,7 +50,7 @@ export const PriceKey = bcs.struct("PriceKey", {
 });
 
 /** The price ceiling of one operation, in the smallest units. */
-export const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });
+export const Ceiling = bcs.struct("Ceiling", { ika: U64, sui: U64 });
 
 /** Returns the name of a type of the Treasury's package, such as `treasury::Treasury`. */
 export function treasuryType(addresses: NetworkAddresses, name: `${string}::${string}`): string {

@@ -1,6 +1,6 @@
-import { bcs } from "@mysten/sui/bcs";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../../protocol/bytes.ts";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { coinTypeOf } from "../objects/sui-types.ts";
 import { balanceOf, createCoin, setBalance, type WorkingObject } from "./execution-state.ts";
 import { ArgumentFailure, ArgumentFault, ExecutionError, FailureKind } from "./failures.ts";
@@ -130,7 +130,7 @@ function u64Of(value: MoveValue): bigint {
     throw new ArgumentFailure(ArgumentFault.TYPE_MISMATCH);
   }
   if (value.bytes.length !== 8) throw new ArgumentFailure(ArgumentFault.INVALID_BCS_BYTES);
-  return BigInt(bcs.u64().parse(value.bytes));
+  return BigInt(U64.parse(value.bytes));
 }
 
 function addressOf(value: MoveValue): string {
@@ -138,5 +138,5 @@ function addressOf(value: MoveValue): string {
     throw new ArgumentFailure(ArgumentFault.TYPE_MISMATCH);
   }
   if (value.bytes.length !== 32) throw new ArgumentFailure(ArgumentFault.INVALID_BCS_BYTES);
-  return bcs.Address.parse(value.bytes);
+  return Address.parse(value.bytes);
 }

@@ -1,8 +1,10 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
+import { toBase58 } from "@mysten/sui/utils";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type ChainObject, coinBalance } from "../objects/object.ts";
 import { addressBytes, SUI_TYPE, withdrawalType } from "../objects/sui-types.ts";
+import { type CommandTrace, traceCommand } from "./command-trace.ts";
 import { buildEffects } from "./effects.ts";
 import {
   createExecutionState,
@@ -31,6 +33,27 @@ export function executeContent(
   inputs: CheckedInputs,
   context: ExecutionContext,
 ): ExecutionOutcome {
+  return finish(content, digest, inputs, context, runToEnd(content, digest, inputs, context));
+}
+
+/** Returns the gas that a checked transaction uses. Builds neither objects nor effects, so it costs about half. */
+export function gasOf(
+  content: TransactionContent,
+  inputs: CheckedInputs,
+  context: ExecutionContext,
+): GasUsed {
+  return runToEnd(content, ANY_DIGEST, inputs, context).used;
+}
+
+/** New objects get their ids from a transaction's digest. The gas does not depend on it. */
+const ANY_DIGEST = toBase58(new Uint8Array(32));
+
+function runToEnd(
+  content: TransactionContent,
+  digest: string,
+  inputs: CheckedInputs,
+  context: ExecutionContext,
+): Finished {
   const attempt =
     context.cancelled === undefined
       ? run(content, digest, inputs, context, undefined)
@@ -47,6 +70,8 @@ export interface ExecutionContext {
   readonly epoch: bigint;
   /** The reason to cancel the transaction, which still pays gas. */
   readonly cancelled?: ExecutionError | undefined;
+  /** Gets the trace of each command that has run, also if a later one fails. Default: nothing is traced. */
+  readonly observe?: ((trace: CommandTrace) => void) | undefined;
 }
 
 /** The changes and the answer of an execution. */
@@ -59,8 +84,6 @@ export interface ExecutionOutcome {
   readonly deleted: readonly string[];
   readonly gasUsed: GasUsed;
   readonly success: boolean;
-  readonly results: readonly (readonly Slot[])[];
-  readonly state: ExecutionState;
 }
 
 function run(
@@ -69,7 +92,7 @@ function run(
   inputs: CheckedInputs,
   context: ExecutionContext,
   failure: CommandFailure | undefined,
-): ExecutionOutcome | CommandFailure {
+): Finished | CommandFailure {
   const state = createExecutionState(context.lookup, digest);
   const gasCoin = smashGas(state, inputs.gas, content.gas.budget);
   const slots = inputSlots(state, content, inputs);
@@ -78,12 +101,15 @@ function run(
     origin: "gas",
     access: "owned",
   };
+  const { observe } = context;
   const program: Program = {
     state,
     functions: context.functions,
     sender: content.sender,
     epoch: context.epoch,
     slots: { inputs: slots, gas: gasSlot, results: [] },
+    observe:
+      observe && ((command, returned, borrows) => observe(traceCommand(program, command, returned, borrows))),
   };
   if (failure === undefined) {
     try {
@@ -105,14 +131,7 @@ function run(
   const charge = chargedGas(used, content.gas.budget);
   if (gasObject !== undefined && remaining !== undefined) setBalance(state, gasObject, remaining - charge);
   else state.changeFunds(content.gas.owner, SUI_TYPE, -charge);
-  return finish(content, digest, inputs, context, {
-    state,
-    failure,
-    gasObject,
-    lamportVersion,
-    used,
-    program,
-  });
+  return { state, failure, gasObject, lamportVersion, used };
 }
 
 interface Finished {
@@ -122,7 +141,6 @@ interface Finished {
   readonly gasObject: WorkingObject | undefined;
   readonly lamportVersion: bigint;
   readonly used: GasUsed;
-  readonly program: Program;
 }
 
 function finish(
@@ -159,8 +177,6 @@ function finish(
     deleted: changes.flatMap((change) => (change.after === undefined ? [change.id] : [])),
     gasUsed: finished.used,
     success: finished.failure === undefined,
-    results: finished.program.slots.results,
-    state: finished.state,
   };
 }
 

@@ -1,5 +1,7 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { LedgerTransaction } from "../objects/ledger.ts";
+import { withEventJson } from "../wire/event-json.ts";
+import type { MoveJson } from "../wire/move-json.ts";
 import type { ReadMask } from "../wire/read-mask.ts";
 import { timestampProto } from "../wire/transaction-proto.ts";
 import type { ExecutionOutcome } from "./execute-content.ts";
@@ -53,13 +55,16 @@ export function checkpointTransactions(stored: LedgerTransaction): GrpcTypes.Exe
 
 /**
  * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. A checkpoint contains one
- * transaction, has the same digest, and contains the settlement of that transaction.
+ * transaction, has the same digest, and contains the settlement of that transaction. `toJson` renders events.
  */
 export function checkpointProto(
   stored: LedgerTransaction,
   mask: ReadMask<GrpcTypes.Checkpoint>,
+  toJson: MoveJson,
 ): GrpcTypes.Checkpoint {
-  const transactions = checkpointTransactions(stored);
+  const transactions = checkpointTransactions(stored).map((executed) =>
+    withEventJson(executed, mask, toJson, "transactions."),
+  );
   const checkpoint: GrpcTypes.Checkpoint = {
     sequenceNumber: stored.checkpoint,
     digest: stored.digest,

@@ -1,6 +1,7 @@
 import { fromBase58 } from "@mysten/sui/utils";
+import { blake2b256 } from "../../../protocol/chain/sui-hash.ts";
 import { type ChainObject, Coin, type FieldInfo, type Owner } from "../objects/object.ts";
-import { addressOfBytes, blake2b256, SUI_FRAMEWORK, u64Bytes } from "../objects/sui-types.ts";
+import { addressOfBytes, SUI_FRAMEWORK, u64Bytes } from "../objects/sui-types.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
 import { LIMITS } from "./limits.ts";
 

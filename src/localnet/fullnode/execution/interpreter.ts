@@ -17,7 +17,9 @@ import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
 export function runCommands(program: Program, commands: readonly PtbCommand[]): void {
   for (const [index, command] of commands.entries()) {
     try {
-      const values = runCommand(program, command);
+      const borrows: Borrows = new Map();
+      const values = runCommand(program, command, borrows);
+      program.observe?.(command, values, borrows);
       program.slots.results.push(values.map((value) => ({ value, origin: "result", access: "free" })));
     } catch (error) {
       throw error instanceof ExecutionError ? new CommandFailure(error, index) : error;
@@ -28,8 +30,7 @@ export function runCommands(program: Program, commands: readonly PtbCommand[]): 
   }
 }
 
-function runCommand(program: Program, command: PtbCommand): readonly MoveValue[] {
-  const borrows: Borrows = new Map();
+function runCommand(program: Program, command: PtbCommand, borrows: Borrows): readonly MoveValue[] {
   switch (command.kind) {
     case "moveCall":
       return callFunction(program, command, borrows);

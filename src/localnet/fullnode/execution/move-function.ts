@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { PACKAGE_TYPE } from "../objects/object.ts";
 import { coinObjectType, ID_TYPE } from "../objects/sui-types.ts";
 import type { Codec, ExecutionState, WorkingObject } from "./execution-state.ts";
@@ -75,6 +76,10 @@ export interface PublishedPackages {
     dependencies: readonly string[],
   ): readonly MoveValue[];
   functionsOf(packageId: string): ReadonlyMap<string, MoveFunction>;
+  /** The package of the same modules that the network starts with. */
+  readonly firstPackageId: string;
+  /** Returns the compiled modules of such a package, as a publication has them. */
+  modules(): readonly Uint8Array[];
 }
 
 /** Indexes functions by their full name. */
@@ -104,14 +109,14 @@ export const u8 = pure("u8", bcs.u8());
 /** A `u32` as a number. */
 export const u32 = pure("u32", bcs.u32());
 /** A `u64` as a bigint. */
-export const u64 = pure("u64", bcs.u64(), (value) => BigInt(value));
+export const u64 = pure("u64", U64, (value) => BigInt(value));
 export const bool = pure("bool", bcs.bool());
 /** An `address` in its long form. */
-export const address = pure("address", bcs.Address);
+export const address = pure("address", Address);
 /** An `ID` in its long form. */
-export const moveId = pure(ID_TYPE, bcs.Address);
+export const moveId = pure(ID_TYPE, Address);
 /** A `vector<ID>`, each in its long form. */
-export const moveIds = pure(`vector<${ID_TYPE}>`, bcs.vector(bcs.Address));
+export const moveIds = pure(`vector<${ID_TYPE}>`, bcs.vector(Address));
 export const bytes = pure("vector<u8>", bcs.byteVector());
 export const bytesVector = pure("vector<vector<u8>>", bcs.vector(bcs.byteVector()));
 

@@ -1,28 +1,33 @@
 import { randomInt } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { transactionDigest } from "../../../protocol/chain/sui-hash.ts";
 import { clockObject } from "../objects/clock-object.ts";
 import type { Ledger } from "../objects/ledger.ts";
 import { type ChainObject, Coin, sealObject } from "../objects/object.ts";
 import { SUI_COIN_TYPE } from "../objects/sui-types.ts";
-import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
-import { transactionProto } from "../wire/transaction-proto.ts";
-import { type ExecutionOutcome, executeContent } from "./execute-content.ts";
+import { encodeTransaction } from "../wire/encode-transaction.ts";
+import { argumentProto, transactionProto } from "../wire/transaction-proto.ts";
+import type { CommandTrace, TracedValue } from "./command-trace.ts";
+import { type ExecutionContext, type ExecutionOutcome, executeContent, gasOf } from "./execute-content.ts";
 import { executedTransaction } from "./executed-transaction.ts";
-import type { ExecutionState } from "./execution-state.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import { REFERENCE_GAS_PRICE } from "./gas.ts";
 import { checkInputs, checkTransactionSize } from "./input-checks.ts";
 import { LIMITS } from "./limits.ts";
-import type { FunctionTable, MoveValue } from "./move-function.ts";
+import type { FunctionTable } from "./move-function.ts";
 import { type ResolvedTransaction, referenceTo, resolveInputs, selectGas } from "./resolve-transaction.ts";
 import { decodeTransaction, type Expiration, type TransactionContent } from "./transaction-data.ts";
 
-/** Simulates a transaction on the current state: resolves it, selects gas on request, commits nothing. */
+/**
+ * Simulates a transaction on the current state: resolves it, selects gas on request, commits nothing. `hasOutputs` is
+ * whether to record what the commands return and change; a transaction that fails has no outputs.
+ */
 export async function simulate(
   ledger: Ledger,
   functions: FunctionTable,
   request: GrpcTypes.SimulateTransactionRequest,
+  hasOutputs: boolean,
 ): Promise<GrpcTypes.SimulateTransactionResponse> {
   const resolved = resolve(ledger, functions, request);
   const checkOwners = request.checks !== GrpcTypes.SimulateTransactionRequest_TransactionChecks.DISABLED;
@@ -34,18 +39,15 @@ export async function simulate(
   checkTransactionSize(bytes.length);
   // A simulation that was not asked to select gas may leave it out.
   const isMocked = content.gas.payment.length === 0 && request.doGasSelection !== true;
-  const { outcome, timestampMs } = tryOut(ledger, functions, content, { checkOwners, isMocked });
+  const traces: CommandTrace[] = [];
+  const observe = hasOutputs ? (trace: CommandTrace) => void traces.push(trace) : undefined;
+  const { outcome, timestampMs } = tryOut(ledger, functions, content, { checkOwners, isMocked, observe });
   const digest = transactionDigest(bytes);
   const transaction = transactionProto(content, bytes, digest);
   const frame = { digest, sender: content.sender, transaction, signatures: [] };
   return {
     transaction: executedTransaction(frame, outcome, { timestampMs, checkpoint: undefined }),
-    commandOutputs: outcome.results.map((slots) => ({
-      returnValues: slots.flatMap((slot) =>
-        slot.value === undefined ? [] : [output(outcome.state, slot.value)],
-      ),
-      mutatedByRef: [],
-    })),
+    commandOutputs: outcome.success ? traces.map(outputs) : [],
     suggestedGasPrice: REFERENCE_GAS_PRICE,
   };
 }
@@ -114,7 +116,8 @@ function estimate(
   checkOwners: boolean,
 ): bigint {
   const mocked = { ...content, gas: { ...content.gas, payment: [], budget: LIMITS.maxGasBudget } };
-  const { gasUsed } = tryOut(ledger, functions, mocked, { checkOwners, isMocked: true }).outcome;
+  const { paid, inputs, context } = prepare(ledger, functions, mocked, { checkOwners, isMocked: true });
+  const gasUsed = gasOf(paid, inputs, context);
   // Ignores the rebate, so that the budget suffices even if an object grows in the meantime.
   const cost = gasUsed.computationCost + BUDGET_OVERHEAD_UNITS * content.gas.price + gasUsed.storageCost;
   if (cost < LIMITS.minGasBudget) return LIMITS.minGasBudget;
@@ -125,8 +128,27 @@ function tryOut(
   ledger: Ledger,
   functions: FunctionTable,
   content: TransactionContent,
-  { checkOwners, isMocked }: { readonly checkOwners: boolean; readonly isMocked: boolean },
+  options: TrialOptions,
 ): { outcome: ExecutionOutcome; timestampMs: bigint } {
+  const { paid, inputs, context, timestampMs } = prepare(ledger, functions, content, options);
+  const digest = transactionDigest(encodeTransaction(paid));
+  return { outcome: executeContent(paid, digest, inputs, context), timestampMs };
+}
+
+interface TrialOptions {
+  readonly checkOwners: boolean;
+  /** True to pay with a coin that does not exist. */
+  readonly isMocked: boolean;
+  readonly observe?: ExecutionContext["observe"];
+}
+
+/** Checks a transaction on the current state. `paid` is the transaction with its gas. */
+function prepare(
+  ledger: Ledger,
+  functions: FunctionTable,
+  content: TransactionContent,
+  { checkOwners, isMocked, observe }: TrialOptions,
+) {
   const time = ledger.now();
   const mock = isMocked ? mockGas(ledger.chainId, content.gas.owner) : undefined;
   const clock = clockObject(ledger.chainId, time);
@@ -136,9 +158,10 @@ function tryOut(
       ? content
       : { ...content, gas: { ...content.gas, payment: [referenceTo(mock)], budget: mockBudget(content) } };
   const inputs = checkInputs(paid, { lookup, chainId: ledger.chainId, checkOwners, ...time });
-  const digest = transactionDigest(encodeTransaction(paid));
   return {
-    outcome: executeContent(paid, digest, inputs, { lookup, functions, epoch: time.epoch }),
+    paid,
+    inputs,
+    context: { lookup, functions, epoch: time.epoch, observe },
     timestampMs: time.timestampMs,
   };
 }
@@ -161,14 +184,13 @@ function mockGas(chainId: string, owner: string): ChainObject {
   });
 }
 
-function output(state: ExecutionState, value: MoveValue): GrpcTypes.CommandOutput {
-  switch (value.kind) {
-    case "data":
-      return { value: { value: value.bytes, ...(value.type === undefined ? {} : { name: value.type }) } };
-    case "object":
-      return { value: { name: value.object.type, value: state.contents(value.object) } };
-    case "objects":
-    case "receiving":
-      return { value: { value: new Uint8Array() } };
-  }
+function outputs({ returned, changed }: CommandTrace): GrpcTypes.CommandResult {
+  return {
+    returnValues: returned.map(output),
+    mutatedByRef: changed.map((value) => ({ argument: argumentProto(value.argument), ...output(value) })),
+  };
+}
+
+function output({ type, bytes }: TracedValue): GrpcTypes.CommandOutput {
+  return { value: { value: bytes, ...(type !== undefined && { name: type }) } };
 }

@@ -2,7 +2,7 @@ import { normalizeStructTag } from "@mysten/sui/utils";
 import type { ExecutionState } from "./execution-state.ts";
 import { ArgumentFailure, ArgumentFault, ExecutionError, FailureKind } from "./failures.ts";
 import type { FunctionTable, MoveValue, Reference } from "./move-function.ts";
-import type { PtbArgument } from "./transaction-data.ts";
+import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
 
 export interface Slots {
   readonly inputs: readonly Slot[];
@@ -49,6 +49,19 @@ export function useArgument(
   return value;
 }
 
+/** Returns the arguments that a command has borrowed to change, with their values. */
+export function changedArguments(
+  slots: Slots,
+  args: readonly PtbArgument[],
+  borrows: Borrows,
+): { readonly argument: PtbArgument; readonly value: MoveValue }[] {
+  return args.flatMap((argument) => {
+    const slot = slotOf(slots, argument);
+    if (slot.value === undefined || borrows.get(slot) !== "mutable") return [];
+    return [{ argument, value: slot.value }];
+  });
+}
+
 /** Rejects the gas coin by value. Any command may borrow it, but only TransferObjects may take it. */
 export function refuseGasByValue(argument: PtbArgument): void {
   if (argument.kind === "gas") throw new ArgumentFailure(ArgumentFault.INVALID_GAS_COIN_USAGE);
@@ -81,6 +94,10 @@ export interface Program {
   readonly sender: string;
   readonly epoch: bigint;
   readonly slots: Slots;
+  /** Called after each command, with what it returned and borrowed. */
+  readonly observe?:
+    | ((command: PtbCommand, returned: readonly MoveValue[], borrows: Borrows) => void)
+    | undefined;
 }
 
 /** Thrown when a command fails, with the failure and the index of the command. */

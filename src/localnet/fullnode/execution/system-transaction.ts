@@ -1,8 +1,9 @@
 import { bcs } from "@mysten/sui/bcs";
+import { transactionDigest } from "../../../protocol/chain/sui-hash.ts";
 import { Accumulator, accumulatorParts, addressBalance, ROOT_ID } from "../objects/address-balance.ts";
 import type { Commit } from "../objects/commit.ts";
 import type { Ledger, LedgerTime } from "../objects/ledger.ts";
-import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
+import { encodeTransaction } from "../wire/encode-transaction.ts";
 import { transactionProto } from "../wire/transaction-proto.ts";
 import { buildEffects } from "./effects.ts";
 import { encodeExecuted, executedTransaction } from "./executed-transaction.ts";

@@ -3,7 +3,8 @@ import type { GrpcTypes } from "@mysten/sui/grpc";
 import { toBase58 } from "@mysten/sui/utils";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../../protocol/bytes.ts";
-import { addressBytes, blake2b256, typeTagBytes } from "../objects/sui-types.ts";
+import { blake2b256 } from "../../../protocol/chain/sui-hash.ts";
+import { addressBytes, typeTagBytes } from "../objects/sui-types.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 
 /** Returns a transaction's events in their sui.rpc.v2 form. Their BCS form and digest are missing if there are none. */

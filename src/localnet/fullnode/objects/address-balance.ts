@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
+import { Address } from "../../../protocol/chain/fast-bcs.ts";
 import { fieldParts } from "./dynamic-fields.ts";
 import type { ChainObject } from "./object.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -43,8 +44,8 @@ export function addressBalance(
 
 /** An accumulator's layout: `0x2::dynamic_field::Field<Key<Balance<T>>, U128>`. */
 export const Accumulator = bcs.struct("Accumulator", {
-  id: bcs.Address,
-  owner: bcs.Address,
+  id: Address,
+  owner: Address,
   value: bcs.u128(),
 });
 const KEY_PREFIX = `${SUI_FRAMEWORK}::accumulator::Key<${SUI_FRAMEWORK}::balance::Balance<`;

@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
 
 /**
@@ -29,28 +30,28 @@ const FieldInfoBcs = bcs.struct("FieldInfo", {
   nameType: bcs.string(),
   name: bcs.byteVector(),
   valueType: bcs.string(),
-  childId: bcs.option(bcs.Address),
+  childId: bcs.option(Address),
 });
 
 const ChainObjectBcs = bcs.struct("ChainObject", {
-  id: bcs.Address,
-  version: bcs.u64(),
+  id: Address,
+  version: U64,
   digest: bcs.string(),
   owner: bcs.Owner,
   type: bcs.string(),
   contents: bcs.byteVector(),
   previousTransaction: bcs.string(),
-  storageRebate: bcs.u64(),
+  storageRebate: U64,
   field: bcs.option(FieldInfoBcs),
 });
 
 const CommitBcs = bcs.struct("Commit", {
   digest: bcs.string(),
-  checkpoint: bcs.u64(),
-  timestampMs: bcs.u64(),
+  checkpoint: U64,
+  timestampMs: U64,
   executed: bcs.byteVector(),
   written: bcs.vector(ChainObjectBcs),
-  deleted: bcs.vector(bcs.Address),
+  deleted: bcs.vector(Address),
   settlement: bcs.option(bcs.struct("Settlement", { digest: bcs.string(), executed: bcs.byteVector() })),
 });
 

@@ -1,17 +1,10 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../../protocol/bytes.ts";
+import { blake2b256 } from "../../../protocol/chain/sui-hash.ts";
 import type { ExecutionState, WorkingObject } from "../execution/execution-state.ts";
 import { moveAbort } from "../execution/failures.ts";
 import type { FieldInfo } from "./object.ts";
-import {
-  addressBytes,
-  addressOfBytes,
-  blake2b256,
-  ID_TYPE,
-  SUI_FRAMEWORK,
-  typeTagBytes,
-  u64Bytes,
-} from "./sui-types.ts";
+import { addressBytes, addressOfBytes, ID_TYPE, SUI_FRAMEWORK, typeTagBytes, u64Bytes } from "./sui-types.ts";
 
 const DYNAMIC_FIELD = `${SUI_FRAMEWORK}::dynamic_field`;
 /** Sui hashes the ids of dynamic fields under this prefix. */

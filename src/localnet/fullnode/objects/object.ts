@@ -2,7 +2,9 @@ import { bcs } from "@mysten/sui/bcs";
 import { fromBase58, toBase58 } from "@mysten/sui/utils";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../../protocol/bytes.ts";
-import { addressBytes, blake2b256, coinTypeOf, SUI_COIN_TYPE, typeTagBytes, u64Bytes } from "./sui-types.ts";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
+import { blake2b256 } from "../../../protocol/chain/sui-hash.ts";
+import { addressBytes, coinTypeOf, SUI_COIN_TYPE, typeTagBytes, u64Bytes } from "./sui-types.ts";
 
 /** The owner of an object: an address, a parent object, or everyone. */
 export type Owner =
@@ -39,7 +41,7 @@ export interface ChainObject {
 export const PACKAGE_TYPE = "package";
 
 /** A coin's layout: `0x2::coin::Coin<T>`. */
-export const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
+export const Coin = bcs.struct("Coin", { id: Address, balance: U64 });
 
 /** Completes an object version with its digest. */
 export function sealObject(object: Omit<ChainObject, "digest">): ChainObject {

@@ -1,7 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
 import { isValidSuiAddress, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
-import { blake2b } from "@noble/hashes/blake2.js";
-import { concatBytes } from "@noble/hashes/utils.js";
 import { RpcFailure, Status } from "../execution/failures.ts";
 
 /** The standard library's address. All type strings on this node use long addresses. */
@@ -60,11 +58,6 @@ export function parseStructType(value: string, name: string): string {
   } catch {
     throw new RpcFailure(Status.InvalidArgument, `invalid ${name}: ${value.slice(0, 200)}`);
   }
-}
-
-/** Sui's hash: blake2b with 32 bytes of output. */
-export function blake2b256(...parts: readonly Uint8Array[]): Uint8Array {
-  return blake2b(concatBytes(...parts), { dkLen: 32 });
 }
 
 /** Returns a u64 as eight little-endian bytes. */

@@ -1,4 +1,5 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { transactionDigest } from "../../../protocol/chain/sui-hash.ts";
 import { executeContent } from "../execution/execute-content.ts";
 import { decodeExecuted, encodeExecuted, executedTransaction } from "../execution/executed-transaction.ts";
 import { congestedObjects, RpcFailure, Status } from "../execution/failures.ts";
@@ -10,18 +11,21 @@ import { withSettlement } from "../execution/system-transaction.ts";
 import { decodeTransaction } from "../execution/transaction-data.ts";
 import { clockObject } from "../objects/clock-object.ts";
 import type { Ledger } from "../objects/ledger.ts";
-import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
+import { encodeTransaction } from "../wire/encode-transaction.ts";
+import { withEventJson } from "../wire/event-json.ts";
+import type { MoveJson } from "../wire/move-json.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
 import { parseReadMask } from "../wire/read-mask.ts";
 import { transactionProto } from "../wire/transaction-proto.ts";
 
 /**
- * Implements `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. Calls
- * `isCongested` for each transaction with shared objects.
+ * Implements `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. `toJson` renders
+ * events. Calls `isCongested` for each transaction with shared objects.
  */
 export function executionService(
   ledger: Ledger,
   functions: FunctionTable,
+  toJson: MoveJson,
   isCongested: () => boolean = () => false,
 ): readonly UnaryMethod[] {
   const service = GrpcTypes.TransactionExecutionService;
@@ -38,7 +42,7 @@ export function executionService(
           ["effects.status", "checkpoint"],
         );
         const transaction = await executeTransaction(ledger, functions, isCongested, request);
-        return { transaction: mask.project(transaction) };
+        return { transaction: mask.project(withEventJson(transaction, mask, toJson)) };
       },
     ),
     unary(
@@ -52,10 +56,32 @@ export function executionService(
           request.readMask,
           ["transaction.effects.status", "transaction.checkpoint"],
         );
-        return mask.project(await simulate(ledger, functions, request));
+        const response = await simulate(ledger, functions, request, mask.keeps("command_outputs"));
+        const { transaction } = response;
+        return mask.project({
+          ...response,
+          ...(transaction && { transaction: withEventJson(transaction, mask, toJson, "transaction.") }),
+          commandOutputs: OUTPUT_JSON.some(mask.keeps)
+            ? response.commandOutputs.map((outputs) => withOutputJson(outputs, toJson))
+            : response.commandOutputs,
+        });
       },
     ),
   ];
+}
+
+const OUTPUT_JSON = ["command_outputs.return_values.json", "command_outputs.mutated_by_ref.json"];
+
+/** Adds the JSON of the values that a command returned and changed, if this node can decode them. */
+function withOutputJson(
+  { returnValues, mutatedByRef }: GrpcTypes.CommandResult,
+  toJson: MoveJson,
+): GrpcTypes.CommandResult {
+  const shown = (output: GrpcTypes.CommandOutput): GrpcTypes.CommandOutput => {
+    const json = output.value?.value && toJson(output.value.name ?? "", output.value.value);
+    return json === undefined ? output : { ...output, json };
+  };
+  return { returnValues: returnValues.map(shown), mutatedByRef: mutatedByRef.map(shown) };
 }
 
 /** Executes a transaction once. A repeated digest returns the first execution. */

@@ -1,6 +1,8 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { checkpointProto, checkpointTransactions } from "../execution/executed-transaction.ts";
 import type { LedgerTransaction } from "../objects/ledger.ts";
+import { withEventJson, withJson } from "../wire/event-json.ts";
+import type { MoveJson } from "../wire/move-json.ts";
 import { type FieldMask, parseReadMask } from "../wire/read-mask.ts";
 import { eventTest, transactionTest } from "./ledger-filter.ts";
 import type { ScanItem } from "./ledger-scan.ts";
@@ -9,18 +11,19 @@ import type { ScanItem } from "./ledger-scan.ts";
 export type ItemsOf<T> = (stored: LedgerTransaction) => readonly ScanItem<T>[];
 
 /**
- * Selects the checkpoints with a transaction that matches the filter. Throws INVALID_ARGUMENT for an invalid mask or
- * filter, as do the other two.
+ * Selects the checkpoints with a transaction that matches the filter. `toJson` renders events. Throws INVALID_ARGUMENT
+ * for an invalid mask or filter, as do the other two.
  */
 export function checkpointItems(
   { readMask, filter }: ItemRequest<GrpcTypes.TransactionFilter>,
   defaults: readonly string[],
+  toJson: MoveJson,
 ): ItemsOf<GrpcTypes.Checkpoint> {
   const mask = parseReadMask<GrpcTypes.Checkpoint>(GrpcTypes.Checkpoint, readMask, defaults);
   const matches = transactionTest(filter);
   return (stored) => {
     if (filter !== undefined && !checkpointTransactions(stored).some(matches)) return [];
-    return [{ value: checkpointProto(stored, mask), transaction: 0, event: 0 }];
+    return [{ value: checkpointProto(stored, mask, toJson), transaction: 0, event: 0 }];
   };
 }
 
@@ -28,6 +31,7 @@ export function checkpointItems(
 export function transactionItems(
   { readMask, filter }: ItemRequest<GrpcTypes.TransactionFilter>,
   defaults: readonly string[],
+  toJson: MoveJson,
 ): ItemsOf<GrpcTypes.ExecutedTransaction> {
   const mask = parseReadMask<GrpcTypes.ExecutedTransaction>(
     GrpcTypes.ExecutedTransaction,
@@ -37,7 +41,9 @@ export function transactionItems(
   const matches = transactionTest(filter);
   return (stored) =>
     checkpointTransactions(stored).flatMap((executed, transaction) =>
-      matches(executed) ? [{ value: mask.project(executed), transaction, event: 0 }] : [],
+      matches(executed)
+        ? [{ value: mask.project(withEventJson(executed, mask, toJson)), transaction, event: 0 }]
+        : [],
     );
 }
 
@@ -45,6 +51,7 @@ export function transactionItems(
 export function eventItems(
   { readMask, filter }: ItemRequest<GrpcTypes.EventFilter>,
   defaults: readonly string[],
+  toJson: MoveJson,
 ): ItemsOf<GrpcTypes.Event> {
   const mask = parseReadMask<GrpcTypes.Event>(GrpcTypes.Event, readMask, defaults);
   const matches = eventTest(filter);
@@ -57,7 +64,8 @@ export function eventItems(
           transactionIndex: BigInt(transaction),
           eventIndex: index,
         };
-        const value = mask.project({ ...event, ...(digest && { transactionDigest: digest }), ...place });
+        const shown = mask.keeps("json") ? withJson(event, toJson) : event;
+        const value = mask.project({ ...shown, ...(digest && { transactionDigest: digest }), ...place });
         return [{ value, transaction, event: index }];
       }),
     );

@@ -1,5 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { Ledger } from "../objects/ledger.ts";
+import type { MoveJson } from "../wire/move-json.ts";
 import { type StreamingMethod, streaming, type TypedStream } from "../wire/node-methods.ts";
 import { checkpointItems, eventItems, type ItemsOf, transactionItems } from "./ledger-items.ts";
 import { type ScanRequest, scanLedger } from "./ledger-scan.ts";
@@ -7,10 +8,11 @@ import { lowestCheckpoint } from "./ledger-service.ts";
 
 /**
  * Implements the lists of `sui.rpc.v2.LedgerService`: checkpoints, transactions and events, filtered, in both
- * directions. Each list is a stream that ends by itself. `keptCheckpoints` as in `ledgerService`.
+ * directions. Each list is a stream that ends by itself. `toJson` and `keptCheckpoints` as in `ledgerService`.
  */
 export function ledgerLists(
   ledger: Ledger,
+  toJson: MoveJson,
   keptCheckpoints: () => number = () => 0,
 ): readonly StreamingMethod[] {
   const service = GrpcTypes.LedgerService;
@@ -29,7 +31,7 @@ export function ledgerLists(
       (request, stream) =>
         list(
           request,
-          checkpointItems(request, ["sequence_number", "digest"]),
+          checkpointItems(request, ["sequence_number", "digest"], toJson),
           stream,
           (checkpoint, rest): GrpcTypes.ListCheckpointsResponse => ({
             ...(checkpoint && { checkpoint }),
@@ -45,7 +47,7 @@ export function ledgerLists(
       (request, stream) =>
         list(
           request,
-          transactionItems(request, ["digest"]),
+          transactionItems(request, ["digest"], toJson),
           stream,
           (transaction, rest): GrpcTypes.ListTransactionsResponse => ({
             ...(transaction && { transaction }),
@@ -61,7 +63,7 @@ export function ledgerLists(
       (request, stream) =>
         list(
           request,
-          eventItems(request, ["event_type"]),
+          eventItems(request, ["event_type"], toJson),
           stream,
           (event, rest): GrpcTypes.ListEventsResponse => ({ ...(event && { event }), ...rest }),
         ),

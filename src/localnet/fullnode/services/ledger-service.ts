@@ -1,21 +1,24 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { checkpointProto, decodeExecuted } from "../execution/executed-transaction.ts";
 import { RpcFailure, Status } from "../execution/failures.ts";
-import { REFERENCE_GAS_PRICE } from "../execution/gas.ts";
 import type { Ledger, LedgerTransaction } from "../objects/ledger.ts";
 import { parseAddress } from "../objects/sui-types.ts";
+import { withEventJson } from "../wire/event-json.ts";
+import type { MoveJson } from "../wire/move-json.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
 import { type ObjectMask, objectMask, type ProjectObject } from "../wire/object-proto.ts";
 import { type FieldMask, parseReadMask, type ReadMask } from "../wire/read-mask.ts";
 import { timestampProto } from "../wire/transaction-proto.ts";
+import { getEpoch } from "./epoch.ts";
 
 /**
- * Implements `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `keptCheckpoints` is the
- * number of checkpoints that are not pruned; 0 for all.
+ * Implements `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `toJson` renders events.
+ * `keptCheckpoints` is the number of checkpoints that are not pruned; 0 for all.
  */
 export function ledgerService(
   ledger: Ledger,
   projectObject: ProjectObject,
+  toJson: MoveJson,
   keptCheckpoints: () => number = () => 0,
 ): readonly UnaryMethod[] {
   const service = GrpcTypes.LedgerService;
@@ -62,7 +65,7 @@ export function ledgerService(
       GrpcTypes.GetTransactionRequest,
       GrpcTypes.GetTransactionResponse,
       (request) => ({
-        transaction: getTransaction(ledger, request.digest, transactionMask(request.readMask)),
+        transaction: getTransaction(ledger, toJson, request.digest, transactionMask(request.readMask)),
       }),
     ),
     unary(
@@ -73,7 +76,9 @@ export function ledgerService(
       (batch) => {
         refuseLargeBatch(batch.digests.length);
         const mask = transactionMask(batch.readMask);
-        return { transactions: batch.digests.map((digest) => transactionResult(ledger, digest, mask)) };
+        return {
+          transactions: batch.digests.map((digest) => transactionResult(ledger, toJson, digest, mask)),
+        };
       },
     ),
     unary(
@@ -82,7 +87,7 @@ export function ledgerService(
       GrpcTypes.GetCheckpointRequest,
       GrpcTypes.GetCheckpointResponse,
       (request) => ({
-        checkpoint: getCheckpoint(ledger, request, lowestAvailable()),
+        checkpoint: getCheckpoint(ledger, toJson, request, lowestAvailable()),
       }),
     ),
     unary(service, "GetEpoch", GrpcTypes.GetEpochRequest, GrpcTypes.GetEpochResponse, (request) => ({
@@ -99,7 +104,6 @@ function transactionMask(mask: FieldMask): TransactionMask {
 
 /** The maximum number of objects or transactions in one batch call. */
 const MAX_BATCH = 1_000;
-const PROTOCOL_VERSION = 118n;
 
 function getObject(
   ledger: Ledger,
@@ -130,6 +134,7 @@ function objectResult(
 
 function getTransaction(
   ledger: Ledger,
+  toJson: MoveJson,
   digest: string | undefined,
   mask: TransactionMask,
 ): GrpcTypes.ExecutedTransaction {
@@ -137,16 +142,19 @@ function getTransaction(
   const stored = ledger.transaction(digest);
   if (stored === undefined)
     throw new RpcFailure(Status.NotFound, `Transaction ${digest.slice(0, 64)} not found`);
-  return mask.project(decodeExecuted(stored.executed));
+  return mask.project(withEventJson(decodeExecuted(stored.executed), mask, toJson));
 }
 
 function transactionResult(
   ledger: Ledger,
+  toJson: MoveJson,
   digest: string,
   mask: TransactionMask,
 ): GrpcTypes.GetTransactionResult {
   return asResult<GrpcTypes.GetTransactionResult>(
-    () => ({ result: { oneofKind: "transaction", transaction: getTransaction(ledger, digest, mask) } }),
+    () => ({
+      result: { oneofKind: "transaction", transaction: getTransaction(ledger, toJson, digest, mask) },
+    }),
     (error) => ({ result: { oneofKind: "error", error } }),
   );
 }
@@ -162,6 +170,7 @@ function asResult<T>(get: () => T, failed: (error: { code: number; message: stri
 
 function getCheckpoint(
   ledger: Ledger,
+  toJson: MoveJson,
   request: GrpcTypes.GetCheckpointRequest,
   lowest: bigint,
 ): GrpcTypes.Checkpoint {
@@ -172,7 +181,7 @@ function getCheckpoint(
   const stored = findCheckpoint(ledger, request.checkpointId);
   if (stored === undefined || stored.checkpoint < lowest)
     throw new RpcFailure(Status.NotFound, "Checkpoint not found");
-  return checkpointProto(stored, mask);
+  return checkpointProto(stored, mask, toJson);
 }
 
 /** A checkpoint has the digest of its first transaction. The other one, if any, is a settlement. */
@@ -194,40 +203,6 @@ function findCheckpoint(
 export function lowestCheckpoint(ledger: Ledger, keptCount: number): bigint {
   const lowest = ledger.latestCheckpoint - BigInt(keptCount) + 1n;
   return keptCount === 0 || lowest < 0n ? 0n : lowest;
-}
-
-function getEpoch(ledger: Ledger, request: GrpcTypes.GetEpochRequest): GrpcTypes.Epoch {
-  const mask = parseReadMask<GrpcTypes.Epoch>(GrpcTypes.Epoch, request.readMask, ["epoch"]);
-  const { epoch: current } = ledger.now();
-  const epoch = request.epoch ?? current;
-  if (epoch < 1n || epoch > current) throw new RpcFailure(Status.NotFound, `Epoch ${epoch} not found`);
-  const startMs = ledger.genesisTimestampMs + (epoch - 1n) * ledger.epochDurationMs;
-  const message: GrpcTypes.Epoch = {
-    epoch,
-    start: timestampProto(startMs),
-    referenceGasPrice: REFERENCE_GAS_PRICE,
-    protocolConfig: { protocolVersion: PROTOCOL_VERSION, featureFlags: {}, attributes: {}, configs: {} },
-    systemState: systemState(epoch, startMs, ledger.epochDurationMs),
-  };
-  return mask.project(message);
-}
-
-function systemState(epoch: bigint, startMs: bigint, epochDurationMs: bigint): GrpcTypes.SystemState {
-  return {
-    version: 2n,
-    epoch,
-    protocolVersion: PROTOCOL_VERSION,
-    referenceGasPrice: REFERENCE_GAS_PRICE,
-    epochStartTimestampMs: startMs,
-    safeMode: false,
-    safeModeStorageRewards: 0n,
-    safeModeComputationRewards: 0n,
-    safeModeStorageRebates: 0n,
-    safeModeNonRefundableStorageFee: 0n,
-    parameters: { epochDurationMs },
-    storageFund: { totalObjectStorageRebates: 0n, nonRefundableBalance: 0n },
-    validatorReportRecords: [],
-  };
 }
 
 function refuseLargeBatch(count: number): void {

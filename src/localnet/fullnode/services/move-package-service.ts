@@ -10,11 +10,13 @@ import {
 import { PACKAGE_TYPE } from "../objects/object.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { parseAddress } from "../objects/sui-types.ts";
+import { datatypesOf, type ModuleDatatypes } from "../wire/move-datatypes.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
 
 /**
- * Implements `sui.rpc.v2.MovePackageService`: packages, and the signatures of the functions that this node executes. It
- * has no bytecode, so a module has neither contents nor datatypes. Each package has one version.
+ * Implements `sui.rpc.v2.MovePackageService`: packages, the signatures of the functions that this node executes, and the
+ * datatypes of the packages whose bytecode it has: those that were published on it, and the Treasury that it starts with.
+ * A module has no contents. Each package has one version.
  */
 export function movePackageService(
   functions: FunctionTable,
@@ -46,6 +48,20 @@ export function movePackageService(
         throw new RpcFailure(Status.NotFound, `Function ${packageId}::${name.slice(0, 150)} not found`);
       return { function: describe(target) };
     }),
+    unary(service, "GetDatatype", GrpcTypes.GetDatatypeRequest, GrpcTypes.GetDatatypeResponse, (request) => {
+      const packageId = parseAddress(request.packageId, "package_id");
+      const name = `${packageId}::${request.moduleName}::${request.name}`;
+      const datatype = packageDatatypes(functions, objects.get(packageId), packageId)
+        .flatMap(({ datatypes }) => datatypes)
+        .find(({ typeName }) => typeName === name);
+      if (datatype !== undefined) return { datatype };
+      // An unknown package is named first.
+      getPackage(functions, objects, packageId);
+      throw new RpcFailure(
+        Status.NotFound,
+        `Datatype ${name.slice(0, 220)} not found; this node has the bytecode of the Treasury alone`,
+      );
+    }),
   ];
 }
 
@@ -65,15 +81,32 @@ function getPackage(
     described.push(describe(item));
     modules.set(item.module, described);
   }
+  const datatypes = new Map(
+    packageDatatypes(functions, stored, packageId).map(({ module, datatypes: own }) => [module, own]),
+  );
   if (modules.size === 0) throw new RpcFailure(Status.NotFound, `Package ${packageId} not found`);
   return {
     storageId: packageId,
     originalId: packageId,
     version: stored?.version ?? FIRST_VERSION,
-    modules: [...modules].map(([name, described]) => ({ name, datatypes: [], functions: described })),
+    modules: [...new Set([...modules.keys(), ...datatypes.keys()])].map((name) => ({
+      name,
+      datatypes: datatypes.get(name) ?? [],
+      functions: modules.get(name) ?? [],
+    })),
     typeOrigins: [],
     linkage: [],
   };
+}
+
+/** Returns the datatypes of a package whose bytecode this node has, and none for another one. */
+function packageDatatypes(
+  { packages }: FunctionTable,
+  stored: { readonly type: string } | undefined,
+  packageId: string,
+): readonly ModuleDatatypes[] {
+  const isKnown = stored?.type === PACKAGE_TYPE || packageId === packages?.firstPackageId;
+  return isKnown ? (packages?.modules() ?? []).map((module) => datatypesOf(module, packageId)) : [];
 }
 
 const FIRST_VERSION = 1n;

@@ -13,7 +13,7 @@ import {
 } from "../objects/sui-types.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
 import { objectMask, type ProjectObject } from "../wire/object-proto.ts";
-import { parseReadMask } from "../wire/read-mask.ts";
+import { parseReadMask, type ReadMask } from "../wire/read-mask.ts";
 
 /**
  * Implements `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object.
@@ -109,7 +109,7 @@ function listDynamicFields(
   );
   return {
     dynamicFields: page.items.map((object) =>
-      mask.project(fieldProto(ledger, projectObject, parent, object)),
+      mask.project(fieldProto(ledger, projectObject, parent, object, mask)),
     ),
     ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
   };
@@ -120,6 +120,7 @@ function fieldProto(
   projectObject: ProjectObject,
   parent: string,
   object: ChainObject,
+  mask: ReadMask<GrpcTypes.DynamicField>,
 ): GrpcTypes.DynamicField {
   const field = object.field;
   if (field === undefined) throw new Error(`object ${object.id} is not a dynamic field`);
@@ -129,7 +130,9 @@ function fieldProto(
     kind: field.childId === undefined ? kinds.FIELD : kinds.OBJECT,
     parent,
     fieldId: object.id,
-    fieldObject: projectObject(object, WHOLE),
+    ...(mask.keeps("field_object") && {
+      fieldObject: projectObject(object, mask.keeps("field_object.json") ? WHOLE : WITHOUT_JSON),
+    }),
     name: { name: field.nameType, value: field.name },
     valueType: field.valueType,
     value: {
@@ -137,11 +140,18 @@ function fieldProto(
       value: child === undefined ? object.contents.subarray(32 + field.name.length) : child.contents,
     },
     ...(field.childId === undefined ? {} : { childId: field.childId }),
-    ...(child === undefined ? {} : { childObject: projectObject(child, WHOLE) }),
+    ...(child !== undefined &&
+      mask.keeps("child_object") && {
+        childObject: projectObject(child, mask.keeps("child_object.json") ? WHOLE : WITHOUT_JSON),
+      }),
   };
 }
 
 const WHOLE = objectMask({ paths: ["*"] });
+/** JSON costs much more than all other fields. */
+const WITHOUT_JSON = objectMask({
+  paths: GrpcTypes.Object.fields.map(({ name }) => name).filter((name) => name !== "json"),
+});
 
 function listBalances(
   ledger: Ledger,

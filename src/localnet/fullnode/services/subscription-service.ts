@@ -1,6 +1,7 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { RpcFailure, Status } from "../execution/failures.ts";
 import type { Ledger } from "../objects/ledger.ts";
+import type { MoveJson } from "../wire/move-json.ts";
 import { type StreamingMethod, streaming, type TypedStream } from "../wire/node-methods.ts";
 import { checkpointItems, eventItems, type ItemsOf, transactionItems } from "./ledger-items.ts";
 import { cursorOf, endOf, type ScanItem } from "./ledger-scan.ts";
@@ -8,9 +9,13 @@ import { cursorOf, endOf, type ScanItem } from "./ledger-scan.ts";
 /**
  * Implements `sui.rpc.v2.SubscriptionService`: sends every new checkpoint, transaction or event that matches the filter,
  * in order and without gaps, from the moment of the call. As on a real node, the read mask of checkpoints is empty by
- * default. A checkpoint without a match sends a message with only its position.
+ * default. A checkpoint without a match sends a message with only its position. `toJson` renders events.
  */
-export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults): readonly StreamingMethod[] {
+export function subscriptionService(
+  ledger: Ledger,
+  toJson: MoveJson,
+  faults: SubscriptionFaults,
+): readonly StreamingMethod[] {
   const service = GrpcTypes.SubscriptionService;
   return [
     streaming(
@@ -20,7 +25,7 @@ export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults):
       GrpcTypes.SubscribeCheckpointsResponse,
       (request, stream) =>
         follow(
-          checkpointItems(request, []),
+          checkpointItems(request, [], toJson),
           stream,
           (item, cursor): GrpcTypes.SubscribeCheckpointsResponse => ({
             cursor,
@@ -35,7 +40,7 @@ export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults):
       GrpcTypes.SubscribeTransactionsResponse,
       (request, stream) =>
         follow(
-          transactionItems(request, ["digest"]),
+          transactionItems(request, ["digest"], toJson),
           stream,
           (item, checkpoint): GrpcTypes.SubscribeTransactionsResponse => ({
             watermark: watermark(item, checkpoint),
@@ -50,7 +55,7 @@ export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults):
       GrpcTypes.SubscribeEventsResponse,
       (request, stream) =>
         follow(
-          eventItems(request, ["event_type"]),
+          eventItems(request, ["event_type"], toJson),
           stream,
           (item, checkpoint): GrpcTypes.SubscribeEventsResponse => ({
             watermark: watermark(item, checkpoint),

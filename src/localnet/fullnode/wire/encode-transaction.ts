@@ -1,5 +1,4 @@
 import { bcs } from "@mysten/sui/bcs";
-import { TransactionDataBuilder } from "@mysten/sui/transactions";
 import { toBase64 } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "../execution/failures.ts";
 import type {
@@ -23,11 +22,6 @@ type DataInput = Extract<typeof bcs.TransactionData.$inferInput, { V1: unknown }
 type ProgramInput = typeof bcs.ProgrammableTransaction.$inferInput;
 type InputInput = ProgramInput["inputs"] extends Iterable<infer T> ? T : never;
 type CommandInput = ProgramInput["commands"] extends Iterable<infer T> ? T : never;
-
-/** Returns a transaction's base58 digest. */
-export function transactionDigest(bytes: Uint8Array): string {
-  return TransactionDataBuilder.getDigestFromBytes(bytes);
-}
 
 function encodeData(content: TransactionContent): DataInput {
   return {

@@ -111,7 +111,8 @@ function argumentFromProto(argument: GrpcTypes.Argument | undefined): PtbArgumen
   }
 }
 
-function argumentProto(argument: PtbArgument): GrpcTypes.Argument {
+/** Returns an argument of a command in its sui.rpc.v2 form. */
+export function argumentProto(argument: PtbArgument): GrpcTypes.Argument {
   switch (argument.kind) {
     case "gas":
       return { kind: ArgumentKind.GAS };

@@ -54,7 +54,7 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
 
 /** Something on the chain that cannot be restored, because the chain does not contain all of its data. */
 export interface Unrecoverable {
-  readonly what: "encryption key" | "dWallet" | "sign request" | "deposit address";
+  readonly what: "encryption key" | "dWallet" | "share" | "sign request" | "deposit address";
   /** The object's id, or the address, on the chain. */
   readonly id: string;
   /** Why it cannot be restored, and the remedy. */

@@ -1,8 +1,9 @@
 import { randomInt } from "node:crypto";
 import { SimulationError } from "@mysten/sui/client";
-import type { Signer } from "@mysten/sui/cryptography";
+import { type Signer, toSerializedSignature } from "@mysten/sui/cryptography";
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { Transaction, TransactionDataBuilder } from "@mysten/sui/transactions";
+import { Transaction } from "@mysten/sui/transactions";
+import { transactionDigest, transactionSigningDigest } from "../../../protocol/chain/sui-hash.ts";
 import type { Database } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import type { ChainNetwork } from "../fullnodes/network.ts";
@@ -43,11 +44,25 @@ export async function buildTransaction(
     (moves && (await buildMoves(network, moves, frame, trial))) ??
     (await buildAny(network, reader, { frame, epoch, objects, content, trial }));
   const signers = new Map([sender, gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
-  const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
-  const signatures = signed.map(({ signature }) => signature);
-  // Hashes the bytes here, because the transaction would serialize itself again, as a hundred kilobytes of base64.
-  const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
-  return { digest, sender: frame.sender, bytes, signatures };
+  const signatures = await signTransaction(bytes, [...signers.values()]);
+  return { digest: transactionDigest(bytes), sender: frame.sender, bytes, signatures };
+}
+
+/**
+ * Returns each signer's signature of a transaction in Sui's form. Equals `signer.signTransaction`, which hashes a hundred
+ * kilobytes in JavaScript.
+ */
+export function signTransaction(bytes: Uint8Array, signers: readonly Signer[]): Promise<string[]> {
+  const hash = transactionSigningDigest(bytes);
+  return Promise.all(
+    signers.map(async (signer) =>
+      toSerializedSignature({
+        signature: await signer.sign(hash),
+        signatureScheme: signer.getKeyScheme(),
+        publicKey: signer.getPublicKey(),
+      }),
+    ),
+  );
 }
 
 /** Returns a block of nothing but Move calls that coins pay for; undefined for any other. */

@@ -18,7 +18,7 @@ export async function readPrices(
       .flatMap(({ key, value }): OperationPrice[] => {
         const operation = PRICED_OPERATIONS.find((name) => PROTOCOLS[name] === key.protocol);
         if (operation === undefined) return [];
-        const signatureAlgorithm = operation === "dkg" ? 0 : (key.signature_algorithm ?? 0);
+        const signatureAlgorithm = hasAlgorithm(operation) ? (key.signature_algorithm ?? 0) : 0;
         return [{ operation, curve: key.curve, signatureAlgorithm, ...totalPrice(value) }];
       })
       .sort(byOperation),
@@ -33,15 +33,28 @@ export interface NetworkPrices {
 }
 
 /** The operations that the Treasury pays for. The index is the operation's number in the Treasury's ceilings. */
-export const PRICED_OPERATIONS = ["dkg", "presign", "sign"] as const;
+export const PRICED_OPERATIONS = [
+  "dkg",
+  "presign",
+  "sign",
+  "share",
+  "import",
+  "future_sign",
+  "partial_sign",
+] as const;
 /** One of {@link PRICED_OPERATIONS}. */
 export type PricedOperation = (typeof PRICED_OPERATIONS)[number];
+
+/** Returns false for an operation whose price depends on the curve alone. Its algorithm is 0. */
+export function hasAlgorithm(operation: PricedOperation): boolean {
+  return operation !== "dkg" && operation !== "share" && operation !== "import";
+}
 
 /** The price of one operation, in the smallest units. Curve and algorithm are the chain's integers. */
 export interface OperationPrice {
   readonly operation: PricedOperation;
   readonly curve: number;
-  /** 0 for a DKG, which has no algorithm. */
+  /** 0 for a DKG, a share and an import, which have no algorithm. */
   readonly signatureAlgorithm: number;
   readonly ika: bigint;
   readonly sui: bigint;
@@ -70,4 +83,12 @@ export type PriceEntry =
   (typeof CoordinatorInnerDynamicField.$inferType)["value"]["pricing_and_fee_manager"]["current"]["pricing_map"]["contents"][number];
 
 /** The protocol numbers of the coordinator's pricing map. */
-export const PROTOCOLS: Readonly<Record<PricedOperation, number>> = { dkg: 9, presign: 5, sign: 6 };
+export const PROTOCOLS: Readonly<Record<PricedOperation, number>> = {
+  dkg: 9,
+  presign: 5,
+  sign: 6,
+  share: 2,
+  import: 4,
+  future_sign: 7,
+  partial_sign: 8,
+};

@@ -1,6 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { deriveDynamicFieldID, normalizeSuiAddress } from "@mysten/sui/utils";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { TreasuryDWallet, TreasuryObject } from "../../../protocol/chain/treasury-custody.ts";
 import type { Read } from "../fullnodes/retry-read.ts";
 import { byOperation, type OperationPrice, PRICED_OPERATIONS } from "./read-prices.ts";
@@ -71,7 +72,7 @@ export async function readReleases(
 ): Promise<AnnouncedRelease[]> {
   if (ids.length === 0) return [];
   const objectIds = ids.map((id) =>
-    deriveDynamicFieldID(dwalletsId, ID_TYPE, bcs.Address.serialize(id).toBytes()),
+    deriveDynamicFieldID(dwalletsId, ID_TYPE, Address.serialize(id).toBytes()),
   );
   const { objects } = await client.core.getObjects({ objectIds, include: { content: true } });
   return ids.flatMap((dwalletId, index) => {
@@ -98,7 +99,7 @@ const ID_TYPE = "0x2::object::ID";
 const FIELD_HEAD_BYTES = 64;
 
 const PriceKey = bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() });
-const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });
+const Ceiling = bcs.struct("Ceiling", { ika: U64, sui: U64 });
 
 /**
  * Returns the dynamic fields of an object with their values, page by page. Runs each call with `read`, by default once.

@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Address, U64 } from "../../../protocol/chain/fast-bcs.ts";
 import { networkTraits } from "../../../protocol/chain/network-traits.ts";
 
 /**
@@ -55,9 +56,9 @@ export type UpgradeCapHolder =
   | { readonly kind: "unknown"; readonly why: string };
 
 const UpgradeCap = bcs.struct("UpgradeCap", {
-  id: bcs.Address,
-  package: bcs.Address,
-  version: bcs.u64(),
+  id: Address,
+  package: Address,
+  version: U64,
   policy: bcs.u8(),
 });
 

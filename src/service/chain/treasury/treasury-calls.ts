@@ -51,6 +51,20 @@ export interface ChainCalls {
     /** The service's own id of the request, put into the Treasury's event. */
     requestReference: Uint8Array;
   }): void;
+  /** Asks the network to check a share of a dWallet that is encrypted for another user. */
+  payShare(call: {
+    dwalletId: string;
+    curve: number;
+    /** Sui address of the other user's registered key. */
+    recipientAddress: string;
+    encryptedUserShareAndProof: Uint8Array;
+    /** The share that the new one is a copy of. */
+    sourceShareId: string;
+    sessionBytes: Uint8Array;
+    requestReference: Uint8Array;
+  }): void;
+  /** Requests the verification of an imported key. */
+  payImport(call: Parameters<ChainCalls["payDkg"]>[0]): void;
   acceptEncryptedUserShare(call: {
     dwalletId: string;
     encryptedUserSecretKeyShareId: string;
@@ -62,6 +76,14 @@ export interface ChainCalls {
     signatureAlgorithm: number;
     sessionBytes: readonly Uint8Array[];
   }): void;
+  /** Requests presigns that only this dWallet can use. */
+  payDWalletPresigns(call: {
+    dwalletId: string;
+    signatureAlgorithm: number;
+    sessionBytes: readonly Uint8Array[];
+  }): void;
+  /** Does the same as `paySign` with an imported key. */
+  payImportedKeySign(call: Parameters<ChainCalls["paySign"]>[0]): void;
   paySign(call: {
     dwalletId: string;
     presignId: string;
@@ -73,6 +95,10 @@ export interface ChainCalls {
     sessionBytes: Uint8Array;
     requestReference: Uint8Array;
   }): void;
+  /** Sends a user's half of a signature to the network, and has the Treasury keep it for a number of epochs. */
+  payFutureSign(call: Parameters<ChainCalls["paySign"]>[0] & { readonly epochs: bigint }): void;
+  /** Completes a half that the Treasury keeps. */
+  payPartialSign(call: Omit<Parameters<ChainCalls["paySign"]>[0], "userSignMessage">): void;
 }
 
 /**
@@ -192,15 +218,15 @@ export function createMoveCalls<Argument>(
         ],
       );
     },
-    payDkg(call) {
-      treasuryCall("pay_dkg", [
-        address(call.networkEncryptionKeyId),
+    payDkg: (call) => treasuryCall("pay_dkg", newDWallet(call)),
+    payImport: (call) => treasuryCall("pay_import", newDWallet(call)),
+    payShare(call) {
+      treasuryCall("pay_share", [
+        address(call.dwalletId),
         u32(call.curve),
-        bytes(call.userDkgMessage),
+        address(call.recipientAddress),
         bytes(call.encryptedUserShareAndProof),
-        address(call.encryptionKeyAddress),
-        bytes(call.userPublicOutput),
-        bytes(call.signerPublicKey),
+        address(call.sourceShareId),
         bytes(call.sessionBytes),
         bytes(call.requestReference),
       ]);
@@ -214,20 +240,65 @@ export function createMoveCalls<Argument>(
         pure(concatBytes(encodeUleb128(all.length), ...all)),
       ]);
     },
-    paySign(call) {
-      treasuryCall("pay_sign", [
+    payDWalletPresigns(call) {
+      const all = call.sessionBytes.map(encodeVector);
+      treasuryCall("pay_dwallet_presigns", [
         address(call.dwalletId),
-        address(call.presignId),
-        u32(call.curve),
         u32(call.signatureAlgorithm),
-        u32(call.hashScheme),
-        bytes(call.message),
-        bytes(call.userSignMessage),
-        bytes(call.sessionBytes),
-        bytes(call.requestReference),
+        pure(concatBytes(encodeUleb128(all.length), ...all)),
       ]);
     },
+    paySign: (call) => treasuryCall("pay_sign", newSignature(call)),
+    payImportedKeySign: (call) => treasuryCall("pay_imported_key_sign", newSignature(call)),
+    payFutureSign: (call) =>
+      treasuryCall("pay_future_sign", [
+        ...signed(call),
+        bytes(call.userSignMessage),
+        u64(call.epochs),
+        bytes(call.sessionBytes),
+        bytes(call.requestReference),
+      ]),
+    payPartialSign: (call) =>
+      treasuryCall("pay_partial_sign", [
+        ...signed(call),
+        bytes(call.sessionBytes),
+        bytes(call.requestReference),
+      ]),
   };
+
+  function newDWallet(call: Parameters<ChainCalls["payDkg"]>[0]): Argument[] {
+    return [
+      address(call.networkEncryptionKeyId),
+      u32(call.curve),
+      bytes(call.userDkgMessage),
+      bytes(call.encryptedUserShareAndProof),
+      address(call.encryptionKeyAddress),
+      bytes(call.userPublicOutput),
+      bytes(call.signerPublicKey),
+      bytes(call.sessionBytes),
+      bytes(call.requestReference),
+    ];
+  }
+
+  function newSignature(call: Parameters<ChainCalls["paySign"]>[0]): Argument[] {
+    return [
+      ...signed(call),
+      bytes(call.userSignMessage),
+      bytes(call.sessionBytes),
+      bytes(call.requestReference),
+    ];
+  }
+
+  function signed(call: Parameters<ChainCalls["payPartialSign"]>[0]): Argument[] {
+    return [
+      address(call.dwalletId),
+      address(call.presignId),
+      u32(call.curve),
+      u32(call.signatureAlgorithm),
+      u32(call.hashScheme),
+      bytes(call.message),
+    ];
+  }
 }
 
 /** Returns the 32 octets of an address or an object id, which may lack leading zeros. Throws for any other text. */

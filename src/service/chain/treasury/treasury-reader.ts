@@ -1,7 +1,7 @@
 import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
 import { presentObjects } from "../../../protocol/chain/chain-reader.ts";
 import { coordinatorInnerId } from "../../../protocol/chain/coordinator-objects.ts";
+import { Address } from "../../../protocol/chain/fast-bcs.ts";
 import { TreasuryObject } from "../../../protocol/chain/treasury-custody.ts";
 import type { ChainNetwork } from "../fullnodes/network.ts";
 import { retryRead } from "../fullnodes/retry-read.ts";
@@ -63,7 +63,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
         for (const object of presentObjects(objects)) {
           const name = nameOf.get(object.objectId);
           if (!object.previousTransaction || name === undefined) continue;
-          held.push({ presignId: bcs.Address.parse(name), digest: object.previousTransaction });
+          held.push({ presignId: Address.parse(name), digest: object.previousTransaction });
         }
       }
       return held;

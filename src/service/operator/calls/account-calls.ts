@@ -98,11 +98,18 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
     async adjustCredit(request, context) {
       return adjustCredit(database, callerOf(context, "admin"), idempotencyOf(context), request);
     },
-    async listAuditEvents({ pageSize, pageToken, projectId, actor }, context) {
+    async listAuditEvents({ startTime, endTime, ...request }, context) {
       const { networks } = callerOf(context, "admin");
-      if (projectId !== undefined) await requireProject(database, networks, projectId);
-      const filter = { pageSize, pageToken, projectId, actor };
-      const { rows, nextPageToken } = await listAuditEvents(database, networks, filter);
+      if (request.projectId !== undefined) await requireProject(database, networks, request.projectId);
+      const { rows, nextPageToken } = await listAuditEvents(database, networks, {
+        pageSize: request.pageSize,
+        pageToken: request.pageToken,
+        projectId: request.projectId,
+        actor: request.actor,
+        action: request.action,
+        startTime: startTime && timestampDate(startTime),
+        endTime: endTime && timestampDate(endTime),
+      });
       return { auditEvents: rows.map(encodeAuditEvent), nextPageToken };
     },
     async listAuditSeals(request) {

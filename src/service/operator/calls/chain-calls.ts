@@ -22,6 +22,7 @@ import {
   type TransactionRow,
   type TransactionState,
 } from "../../chain/read-transactions.ts";
+import { hasAlgorithm } from "../../chain/treasury/read-prices.ts";
 import {
   type FundsSource,
   type LaneOverview,
@@ -70,6 +71,10 @@ const KINDS: Readonly<Record<OperationName, ChainOperation_Kind>> = {
   sign: ChainOperation_Kind.sign,
   sweep: ChainOperation_Kind.sweep,
   consent: ChainOperation_Kind.consent,
+  share: ChainOperation_Kind.share,
+  accept_share: ChainOperation_Kind.accept_share,
+  future_sign: ChainOperation_Kind.future_sign,
+  partial_sign: ChainOperation_Kind.partial_sign,
 };
 
 /** Returns the state of a filter, or undefined. */
@@ -114,7 +119,7 @@ function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse {
         operation: PriceCeiling_Operation[operation],
         curve,
         curveName: curveOfNumber(curve) ?? "",
-        ...(operation !== "dkg" && {
+        ...(hasAlgorithm(operation) && {
           signatureAlgorithm,
           signatureAlgorithmName: signatureAlgorithmOfNumbers(curve, signatureAlgorithm) ?? "",
         }),

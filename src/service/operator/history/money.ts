@@ -55,7 +55,7 @@ interface SweepSum {
   readonly oldest: Date;
 }
 
-const KINDS = ["credit", "sign", "refund", "deposit", "dkg", "dkg_refund"] as const;
+const KINDS = ["credit", "sign", "refund", "deposit", "dkg", "dkg_refund", "share", "share_refund"] as const;
 const SWEEP_STATES = ["queued", "refused", "failed"] as const;
 
 const BALANCES: Columns<Balances> = { projectCount: bigint, balanceMicroUsd: bigint, heldMicroUsd: bigint };

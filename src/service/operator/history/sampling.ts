@@ -88,7 +88,7 @@ const THIS_MINUTE = sql`date_trunc('minute', now(), 'UTC')`;
 const LAST_MINUTE = sql`date_trunc('minute', now(), 'UTC') - interval '1 minute'`;
 const BUCKET = sql`p.curve, p.signature_algorithm, p.network_encryption_key_id`;
 
-/** Each part counts one thing for each bucket: ready, pending, held, made, taken. */
+/** Each part counts one thing for each bucket of the pool: ready, pending, held, made, taken. */
 const sampleOf = (network: string, warm: readonly PresignBucket[]): Sql => sql`
 INSERT INTO presign_sample (network, minute, curve, signature_algorithm, network_encryption_key_id, ready, pending, held,
   made, taken)
@@ -100,16 +100,18 @@ FROM (
     ${warm.map((each) => each.networkEncryptionKeyId)}::text[]) AS warm (curve, signature_algorithm, network_encryption_key_id)
   UNION ALL
   SELECT ${BUCKET}, count(*) FILTER (WHERE p.state = 'ready'), count(*) FILTER (WHERE p.state <> 'ready'), 0, 0, 0
-  FROM presign p WHERE network = ${network} AND state IN ('requested', 'pending', 'ready') GROUP BY ${BUCKET}
+  FROM presign p WHERE network = ${network} AND state IN ('requested', 'pending', 'ready') AND NOT of_dwallet GROUP BY ${BUCKET}
   UNION ALL
   SELECT ${BUCKET}, 0, 0, count(*), 0, 0 FROM sign_request r JOIN presign p ON p.id = r.presign_id
-  WHERE r.network = ${network} AND r.status = 'prepared' GROUP BY ${BUCKET}
+  WHERE r.network = ${network} AND r.status = 'prepared' AND NOT p.of_dwallet GROUP BY ${BUCKET}
   UNION ALL
   SELECT ${BUCKET}, 0, 0, 0, count(*), 0 FROM presign p
-  WHERE network = ${network} AND ready_at >= ${LAST_MINUTE} AND ready_at < ${THIS_MINUTE} GROUP BY ${BUCKET}
+  WHERE network = ${network} AND ready_at >= ${LAST_MINUTE} AND ready_at < ${THIS_MINUTE} AND NOT of_dwallet
+  GROUP BY ${BUCKET}
   UNION ALL
   SELECT ${BUCKET}, 0, 0, 0, 0, count(*) FROM sign_request r JOIN presign p ON p.id = r.presign_id
-  WHERE r.network = ${network} AND r.created_at >= ${LAST_MINUTE} AND r.created_at < ${THIS_MINUTE} GROUP BY ${BUCKET}
+  WHERE r.network = ${network} AND r.created_at >= ${LAST_MINUTE} AND r.created_at < ${THIS_MINUTE} AND NOT p.of_dwallet
+  GROUP BY ${BUCKET}
 ) counted GROUP BY curve, signature_algorithm, network_encryption_key_id
 ON CONFLICT DO NOTHING`;
 

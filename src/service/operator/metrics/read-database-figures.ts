@@ -122,12 +122,13 @@ const BUCKET = sql`p.curve, p.signature_algorithm AS "signatureAlgorithm",
 
 const stock = (network: string): Sql => sql`
 SELECT ${BUCKET}, CASE p.state WHEN 'ready' THEN 'ready' ELSE 'pending' END AS state, count(*)::int AS count
-FROM presign p WHERE network = ${network} AND state IN ('requested', 'pending', 'ready') GROUP BY 1, 2, 3, 4`;
+FROM presign p WHERE network = ${network} AND state IN ('requested', 'pending', 'ready') AND NOT of_dwallet
+GROUP BY 1, 2, 3, 4`;
 
 const held = (network: string): Sql => sql`
 SELECT ${BUCKET}, 'held' AS state, count(*)::int AS count
 FROM sign_request r JOIN presign p ON p.id = r.presign_id
-WHERE r.network = ${network} AND r.status = 'prepared' GROUP BY 1, 2, 3`;
+WHERE r.network = ${network} AND r.status = 'prepared' AND NOT p.of_dwallet GROUP BY 1, 2, 3`;
 
 const LANE_COLUMNS: Columns<LaneFigure> = {
   id: text,

@@ -10,7 +10,7 @@ import { type Database, execute, readRows } from "../../platform/store/database.
 import { LOCK_KEYS } from "../../platform/store/migrate.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
-import { RETAINED_KINDS, type RetainedKind } from "../../signing/retention-loop.ts";
+import { RETAINED_KINDS, type RetainedKind } from "../../signing/loops/retention-loop.ts";
 import { readOverdueSeconds } from "../../webhooks/claim-deliveries.ts";
 import type { WebhookLoopDeps } from "../../webhooks/webhook-loop.ts";
 

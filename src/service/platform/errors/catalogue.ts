@@ -119,6 +119,14 @@ export const ERROR_CATALOGUE = {
     Code.InvalidArgument,
     "The user's sign message does not have the layout of its algorithm, or its partial signature is wrong.",
   ),
+  HOLDER_NOT_FOUND: kind(Code.NotFound, "The dWallet has no holder with this address or share.", {
+    metadata: ["dwalletId"],
+  }),
+  TOO_MANY_HOLDERS: kind(
+    Code.FailedPrecondition,
+    "The dWallet has as many holders as it may have. Remove one with RemoveHolder.",
+    { metadata: ["dwalletId", "maxCount"] },
+  ),
   DWALLET_NOT_FOUND: kind(
     Code.NotFound,
     "The project, or the user that the caller is confined to, has no dWallet with this id.",
@@ -270,6 +278,11 @@ export const ERROR_CATALOGUE = {
     "Another dWallet of the same user, or of the project without a user, has this name. Call ListDWallets with the name to find it.",
     { metadata: ["name"] },
   ),
+  DWALLET_TAKEN: kind(
+    Code.AlreadyExists,
+    "Another project, or another user of the project, has this dWallet already. A dWallet belongs to one of them for good. CreateDWallet: the session is of an older database, and its dWallet was adopted.",
+    { metadata: ["dwalletId"] },
+  ),
   ENCRYPTION_KEY_CONFLICT: kind(
     Code.AlreadyExists,
     "The signer has registered another encryption key. A signer keeps its first key.",
@@ -371,7 +384,7 @@ export const ERROR_CATALOGUE = {
   }),
   DATABASE_BEHIND_CHAIN: kind(
     Code.Unavailable,
-    "The service's database is older than the chain, for example after a restore, so it takes no new signatures. Its " +
+    "The service's database is older than the chain, for example after a restore, so it takes no new signatures and adopts no dWallets. Its " +
       "operator must bring it in line with the chain. Retry later.",
     { retryAfterSeconds: 60, metadata: ["network"] },
   ),

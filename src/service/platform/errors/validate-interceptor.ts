@@ -44,9 +44,8 @@ const NEVER = new AbortController();
  *   loop for tens of milliseconds
  */
 export function createBoundedValidator(messages: readonly DescMessage[] = []): Validator {
-  const first = createValidator({ failFast: true, regexMatch: matchPattern });
-  const every = createValidator({ regexMatch: matchPattern });
-  for (const desc of messages) for (const each of [first, every]) each.validate(desc, create(desc));
+  for (const desc of messages) if (!warm.has(desc)) first.validate(desc, create(desc));
+  for (const desc of messages) warm.add(desc);
   return {
     validate(schema, message) {
       const result = first.validate(schema, message);
@@ -56,6 +55,11 @@ export function createBoundedValidator(messages: readonly DescMessage[] = []): V
     },
   };
 }
+
+// A process needs the rules once. Those of the second pass are compiled for the first invalid message of a type.
+const first = createValidator({ failFast: true, regexMatch: matchPattern });
+const every = createValidator({ regexMatch: matchPattern });
+const warm = new WeakSet<DescMessage>();
 
 /** If a message has more items in its lists and maps than this, only its first violation is reported. */
 const THOROUGH_ITEMS_COUNT = 256;

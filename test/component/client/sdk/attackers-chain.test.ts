@@ -11,7 +11,8 @@ import {
   Onboarding,
 } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { CHAIN_PINS, type IkaIds } from "../../../../src/client/sdk/chain/network.ts";
-import { type CommonOptions, createClient } from "../../../../src/client/sdk/client.ts";
+import { createClient } from "../../../../src/client/sdk/client.ts";
+import type { CommonOptions } from "../../../../src/client/sdk/client-options.ts";
 import type { Localnet } from "../../../../src/localnet/localnet.ts";
 import { idsOf, startChain } from "../../../unit/client/sdk/chain-harness.ts";
 

@@ -7,23 +7,35 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, it } from "vitest";
+import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Sharing } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing, SignRequest_Status } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import type { CryptoEngine, UserKeys } from "../../../../src/client/crypto/engine.ts";
+import { importKey } from "../../../../src/client/sdk/actions/imports/import-key.ts";
 import { getOrCreate, onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
+import { adoptDWallet } from "../../../../src/client/sdk/actions/recovery/adopt-dwallet.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { encodeResumeToken } from "../../../../src/client/sdk/actions/resume-token.ts";
+import {
+  acceptShare,
+  registerRecipient,
+  shareWith,
+} from "../../../../src/client/sdk/actions/sharing/share-with.ts";
 import { resumeSign, sign } from "../../../../src/client/sdk/actions/sign.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import { findTriple } from "../../../../src/protocol/algorithms.ts";
+import { ed25519PublicKey } from "../../../support/crypto/private-keys.ts";
 import { atNight } from "../../../support/environment.ts";
 import {
   createFakeService,
   DWALLET,
   DWALLET_ID,
   type FakeService,
+  HELD_SHARE_ID,
   MESSAGE,
+  RECIPIENT_KEY_ID,
   SEED,
   SHARE_ID,
   SIGN_REQUEST_ID,
@@ -39,7 +51,10 @@ const ERROR_MAX_CHARACTERS = 4_000;
 /** Ids that the service knows besides the right ones: of other objects, requests and networks. */
 const OTHERS = [`0x${"9".repeat(64)}`, SHARE_ID, "01890a5d-ac96-774b-bcce-000000000000", "testnet"];
 const METHODS = new Map<string, DescMethod>(
-  [...Onboarding.methods, ...Signing.methods].map((method) => [method.localName, method]),
+  [...Account.methods, ...Onboarding.methods, ...Sharing.methods, ...Signing.methods].map((method) => [
+    method.localName,
+    method,
+  ]),
 );
 
 const curve = "ED25519";
@@ -59,6 +74,7 @@ const shareOf = ({ script }: FakeService) => ({
   userSecretKeyShareHex: bytesToHex(script.made.userSecretKeyShare),
   userPublicOutputHex: bytesToHex(script.made.userPublicOutput),
 });
+const PRIVATE_KEY = new Uint8Array(32).fill(0x5a);
 const signature = { signature: DWALLET.sign(MESSAGE) };
 const ONBOARD_TOKEN = encodeResumeToken({
   kind: "onboard",
@@ -74,10 +90,21 @@ const SIGN_TOKEN = encodeResumeToken({
   messageDigest: sha256(MESSAGE),
   signRequestId: SIGN_REQUEST_ID,
 });
+/** The other user, as the owner knows them. */
+const RECIPIENT = { address: SIGNERS.other.signerAddress, encryptionKeyId: RECIPIENT_KEY_ID };
 const SCENES: Readonly<Record<string, Scene>> = {
   onboard: {
     run: ({ context }, signal) => onboard(context, { seed: SEED, curve }, { signal }),
     right: (service) => ({ dwallet: { id: DWALLET_ID, curve }, ...shareOf(service) }),
+  },
+  importKey: {
+    run: ({ context }, signal) =>
+      importKey(context, { seed: SEED, curve, privateKey: PRIVATE_KEY }, { signal }),
+    right: (service) => ({
+      dwallet: { id: DWALLET_ID, curve },
+      publicKeyHex: bytesToHex(ed25519PublicKey(PRIVATE_KEY)),
+      ...shareOf(service),
+    }),
   },
   resumeOnboard: {
     run: ({ context }, signal) =>
@@ -120,6 +147,50 @@ const SCENES: Readonly<Record<string, Scene>> = {
     run: ({ context }, signal) => resumeSign(context, { signRequestId: SIGN_REQUEST_ID }, { signal }),
     right: () => signature,
   },
+  adoptDWallet: {
+    prepare(service) {
+      active(service);
+      service.script.chainSession = service.script.sessionDigest;
+    },
+    run: ({ context }, signal) =>
+      adoptDWallet(context, { seed: SEED, dwalletId: DWALLET_ID, curve }, { signal }),
+    right: ({ script }) => ({
+      dwallet: { id: DWALLET_ID, curve },
+      publicKeyHex: bytesToHex(script.made.publicKey),
+      encryptedUserSecretKeyShareId: SHARE_ID,
+    }),
+  },
+  registerRecipient: {
+    run: ({ context }, signal) => registerRecipient(context, { seed: SEED, curve }, { signal }),
+    right: () => ({ address: SIGNERS.own.signerAddress }),
+  },
+  shareWith: {
+    prepare(service) {
+      active(service);
+      service.script.chainSession = service.script.sessionDigest;
+      service.script.heldShare = () => ({ encryption_key_address: SIGNERS.other.signerAddress });
+    },
+    run: ({ context }, signal) =>
+      shareWith(context, { seed: SEED, dwalletId: DWALLET_ID, curve, recipient: RECIPIENT }, { signal }),
+    right: () => ({
+      dwalletId: DWALLET_ID,
+      holderAddress: RECIPIENT.address,
+      encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+    }),
+  },
+  acceptShare: {
+    prepare(service) {
+      active(service);
+      service.script.listedShares = () => [SHARE_ID, HELD_SHARE_ID];
+    },
+    run: ({ context }, signal) =>
+      acceptShare(context, { seed: SEED, dwalletId: DWALLET_ID, curve }, { signal }),
+    right: ({ script }) => ({
+      dwallet: { id: DWALLET_ID, curve },
+      publicKeyHex: bytesToHex(script.made.publicKey),
+      encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+    }),
+  },
   recoverShare: {
     prepare: active,
     run: ({ context }, signal) =>
@@ -142,7 +213,7 @@ it.each(Object.keys(SCENES))(
     );
     const cases = atNight(
       all,
-      all.filter((_, index) => index % 3 === 0),
+      all.filter((_, index) => index % 6 === 0),
     );
     const faults: string[] = [];
     const waiting = cases.values();
@@ -203,7 +274,7 @@ async function tell(scene: Scene, method: string, lie: Lie): Promise<string | un
     const size = JSON.stringify([error.message, error.reason, error.metadata]).length;
     if (size > ERROR_MAX_CHARACTERS) return `its error has ${size} characters`;
   }
-  const secrets = [SEED, service.script.made.userSecretKeyShare, DWALLET.userSecretKeyShare];
+  const secrets = [SEED, PRIVATE_KEY, service.script.made.userSecretKeyShare, DWALLET.userSecretKeyShare];
   return service.seen.some((call) => secrets.some((secret) => holds(call, secret)))
     ? "what was sent holds a secret"
     : undefined;

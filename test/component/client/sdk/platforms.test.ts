@@ -4,9 +4,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { nextTask } from "../../../../src/client/crypto/load-part.ts";
+import { randomUuid } from "../../../../src/client/sdk/calls/service-calls.ts";
 import { connectFullnode } from "../../../../src/client/sdk/chain/fullnode.ts";
 import { createClient } from "../../../../src/client/sdk/index.ts";
-import { randomUuid } from "../../../../src/client/sdk/service-calls.ts";
 
 const API_KEY = "tss_local_do_not_show";
 let seen: string[];

@@ -183,7 +183,7 @@ describe("an onboarding that is resumed", () => {
     const token = encodeResumeToken({ kind: "onboard", network: "localnet", curve, dwalletId: DWALLET_ID });
     await expect(resume(anew(), token)).rejects.toMatchObject({
       reason: "VALIDATION",
-      message: "seed: is required for an onboarding",
+      message: "seed: is required for an onboarding or an import",
       metadata: { field: "seed" },
     });
     expect(service.seen).toEqual([]);

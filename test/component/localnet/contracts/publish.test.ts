@@ -2,12 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { GrpcTypes } from "@mysten/sui/grpc";
 import type { Transaction } from "@mysten/sui/transactions";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { localTreasuryPackage } from "../../../../src/localnet/contracts/treasury/treasury-package.ts";
 import { type Executed, type Harness, hotWallet, startHarness } from "../harness.ts";
 
+const { Ability, OpenSignatureBody_Type: BodyType } = GrpcTypes;
 const me = hotWallet.toSuiAddress();
 let dataDirectory: string;
 let harness: Harness;
@@ -77,6 +79,44 @@ it("a published package, one of Ika's and one of Sui's list their functions and 
     pageToken: Uint8Array.of(1),
   });
   await expect(second).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+});
+
+it("a published package and the Treasury at genesis describe their datatypes as their sources declare them", async () => {
+  const { movePackageService } = harness.client;
+  for (const packageId of [packageOf(), harness.net.treasury.packageId]) {
+    const datatypeOf = async (moduleName: string, name: string) =>
+      (await movePackageService.getDatatype({ packageId, moduleName, name })).response.datatype!;
+    const cap = await datatypeOf("roles", "AdminCap");
+    const id = `${normalizeSuiAddress("0x2")}::object::ID`;
+    expect(cap).toMatchObject({
+      typeName: `${packageId}::roles::AdminCap`,
+      definingId: packageId,
+      module: "roles",
+      name: "AdminCap",
+      abilities: [Ability.KEY],
+      typeParameters: [],
+      kind: GrpcTypes.DatatypeDescriptor_DatatypeKind.STRUCT,
+    });
+    expect(cap.fields.map(({ name, position, type }) => [name, position, type?.typeName])).toEqual([
+      ["id", 0, `${normalizeSuiAddress("0x2")}::object::UID`],
+      ["treasury_id", 1, id],
+    ]);
+    const offered = await datatypeOf("roles", "AdminOffered");
+    expect(offered.abilities).toEqual([Ability.COPY, Ability.DROP]);
+    expect(offered.fields.map(({ name, type }) => [name, type?.type])).toEqual([
+      ["treasury_id", BodyType.DATATYPE],
+      ["to", BodyType.ADDRESS],
+      ["from_epoch", BodyType.U64],
+      ["is_recovery", BodyType.BOOL],
+    ]);
+    const { package: whole } = (await movePackageService.getPackage({ packageId })).response;
+    expect(whole!.modules.find(({ name }) => name === "roles")!.datatypes).toContainEqual(cap);
+  }
+  const unknown = (packageId: string, name: string) =>
+    movePackageService.getDatatype({ packageId, moduleName: "coin", name });
+  await expect(unknown(packageOf(), "AdminCap")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(unknown("0x2", "Coin")).rejects.toThrow("bytecode");
+  await expect(unknown("0x1234", "Coin")).rejects.toThrow("Package");
 });
 
 it("functions of a published package can be looked up and called, and those of an unknown package cannot", async () => {

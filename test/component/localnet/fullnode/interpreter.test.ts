@@ -1,5 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
+import { GrpcTypes } from "@mysten/sui/grpc";
 import { Transaction, type TransactionArgument } from "@mysten/sui/transactions";
+import { normalizeStructTag } from "@mysten/sui/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createUser, type Harness, hotWallet, startHarness } from "../harness.ts";
 
@@ -35,6 +37,65 @@ const u64 = (tx: Transaction, value: number | bigint) => tx.pure.u64(value);
 const coinCall = (tx: Transaction, name: string, args: TransactionArgument[]) =>
   tx.moveCall({ target: `0x2::coin::${name}`, typeArguments: [SUI], arguments: args });
 const value = (returned: unknown): bigint => BigInt(bcs.u64().parse(returned as Uint8Array));
+
+describe("a simulation", () => {
+  const simulated = async (build: (tx: Transaction) => void) => {
+    const tx = new Transaction();
+    tx.setSender(me);
+    build(tx);
+    const include = { commandResults: true } as const;
+    const { commandResults } = await harness.client.simulateTransaction({ transaction: tx, include });
+    return commandResults ?? [];
+  };
+  const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
+  const balanceOf = (output: { readonly bcs: Uint8Array | null } | undefined) =>
+    BigInt(Coin.parse(output!.bcs!).balance);
+
+  test("shows what each command returned and changed at its end, also if a later command takes it", async () => {
+    const [split, joined, valued, moved] = await simulated((tx) => {
+      const [a, b] = tx.splitCoins(tx.gas, [100, 20]) as unknown as TransactionArgument[];
+      coinCall(tx, "join", [a as never, b as never]);
+      coinCall(tx, "value", [a as never]);
+      tx.transferObjects([a as never], me);
+    });
+    expect(split!.returnValues.map(balanceOf)).toEqual([100n, 20n]);
+    expect(split!.mutatedReferences).toHaveLength(1);
+    expect(joined!.returnValues).toEqual([]);
+    expect(joined!.mutatedReferences.map(balanceOf)).toEqual([120n]);
+    expect(value(valued!.returnValues[0]!.bcs)).toBe(120n);
+    expect([valued!.mutatedReferences, moved]).toEqual([[], { returnValues: [], mutatedReferences: [] }]);
+  });
+
+  test("names the argument behind each changed reference, with the type of its value", async () => {
+    const tx = new Transaction();
+    tx.setSender(me);
+    const [a, b] = tx.splitCoins(tx.gas, [5, 6]) as unknown as TransactionArgument[];
+    tx.mergeCoins(b as never, [a as never]);
+    tx.transferObjects([b as never], me);
+    const { response } = await harness.client.transactionExecutionService.simulateTransaction({
+      transaction: { bcs: { value: await tx.build({ client: harness.client }) } },
+      readMask: { paths: ["command_outputs"] },
+    });
+    const type = `${normalizeStructTag("0x2::coin::Coin<0x2::sui::SUI>")}`;
+    const changed = response.commandOutputs.map(({ mutatedByRef }) =>
+      mutatedByRef.map(({ argument, value: changedValue }) => ({ argument, type: changedValue!.name })),
+    );
+    const { Argument_ArgumentKind: kind } = GrpcTypes;
+    expect(changed).toEqual([
+      [{ argument: { kind: kind.GAS }, type }],
+      [{ argument: { kind: kind.RESULT, result: 0, subresult: 1 }, type }],
+      [],
+    ]);
+  });
+
+  test("that fails shows no outputs", async () => {
+    const outputs = await simulated((tx) => {
+      const [a] = tx.splitCoins(tx.gas, [100]);
+      tx.splitCoins(a as never, [101]);
+    });
+    expect(outputs).toEqual([]);
+  });
+});
 
 describe("coins", () => {
   test("keep their sum when they are split, joined and merged", async () => {

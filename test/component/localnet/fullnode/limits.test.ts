@@ -149,3 +149,25 @@ test("a transaction that is valid during other epochs, or on another chain, is r
   await expect(during(other.net.chainId, now, now + 1)).rejects.toThrow("Invalid chain ID");
   await other.close();
 });
+
+test("the protocol config names the limits that the node enforces, and the system state has every parameter", async () => {
+  const { core } = harness.client;
+  const { protocolConfig } = await core.getProtocolConfig();
+  expect(protocolConfig).toMatchObject({
+    protocolVersion: expect.stringMatching(/^\d+$/),
+    featureFlags: { enable_accumulators: true, enable_address_balance_gas_payments: true },
+    attributes: {
+      max_tx_size_bytes: "131072",
+      max_pure_argument_size: "16384",
+      max_input_objects: "2048",
+      max_tx_gas: "50000000000",
+      object_runtime_max_num_cached_objects: "1000",
+    },
+  });
+  const { systemState } = await core.getCurrentSystemState();
+  const missing = Object.entries({ ...systemState, ...systemState.parameters, ...systemState.stakeSubsidy })
+    .filter(([, value]) => value === null)
+    .map(([name]) => name);
+  expect(missing).toEqual([]);
+  expect(systemState.parameters.maxValidatorCount).toBe("150");
+});

@@ -1,11 +1,15 @@
 /** Signatures that the local fullnode verifies, made by the Sui SDK's keys. */
 import { bcs } from "@mysten/sui/bcs";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { PasskeyKeypair } from "@mysten/sui/keypairs/passkey";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { MultiSigPublicKey } from "@mysten/sui/multisig";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase64, toBase64 } from "@mysten/sui/utils";
+import { p256 } from "@noble/curves/nist.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Harness, hotWallet, startHarness } from "../harness.ts";
 
@@ -51,6 +55,38 @@ it("a multisig is valid once its threshold is reached", async () => {
   });
   const one = await verify(personal, multisig.combinePartialSignatures(parts.slice(0, 1)), address);
   expect(one.isValid).toBe(false);
+});
+
+/** A passkey as a browser has it: it signs its own data and the client's, which contains the challenge. */
+function createPasskey(changeClientData = (text: string) => text) {
+  const secretKey = p256.utils.randomSecretKey();
+  const get = async (challenge: Uint8Array) => {
+    const authenticatorData = new Uint8Array(37).fill(7);
+    const encoded = Buffer.from(challenge).toString("base64url");
+    const text = JSON.stringify({
+      type: "webauthn.get",
+      challenge: encoded,
+      origin: "https://wallet.example",
+    });
+    const clientDataJSON = new TextEncoder().encode(changeClientData(text));
+    const signed = concatBytes(authenticatorData, sha256(clientDataJSON));
+    const signature = p256.sign(signed, secretKey, { format: "der" });
+    return { response: { authenticatorData, clientDataJSON, signature } } as never;
+  };
+  return new PasskeyKeypair(p256.getPublicKey(secretKey), { get, create: get } as never);
+}
+
+it("a passkey's signature is valid for its message, and neither for another one nor with other client data", async () => {
+  const passkey = createPasskey();
+  const address = passkey.toSuiAddress();
+  const { signature } = await passkey.signPersonalMessage(text);
+  expect(await verify(personal, signature, address)).toEqual({ isValid: true });
+  const changed = { ...personal, value: bcs.byteVector().serialize([1]).toBytes() };
+  expect(await verify(changed, signature, address)).toMatchObject({ isValid: false });
+  expect(await verify(personal, signature, hotWallet.toSuiAddress())).toMatchObject({ isValid: false });
+  const foreign = createPasskey((data) => data.replace(/"challenge":"./, '"challenge":"_'));
+  const { signature: wrong } = await foreign.signPersonalMessage(text);
+  expect(await verify(personal, wrong, foreign.toSuiAddress())).toMatchObject({ isValid: false });
 });
 
 it("a transaction is verified as one, not as a personal message", async () => {

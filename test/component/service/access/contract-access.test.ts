@@ -1,7 +1,7 @@
 /** Every method of the contract, over REST and gRPC: which callers are refused and why, before the body is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import { SCOPES, type Scope } from "../../../../src/service/access/caller.ts";
+import { hasScope, SCOPES, type Scope } from "../../../../src/service/access/caller.ts";
 import { insertAdminKey } from "../../../../src/service/access/keys/admin-keys.ts";
 import { insertApiKey, revokeApiKey } from "../../../../src/service/access/keys/api-keys.ts";
 import {
@@ -66,7 +66,7 @@ beforeAll(async () => {
   await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, revoked.id);
   keys.revoked = revoked.plaintext;
   for (const scope of SCOPES) {
-    keys.scoped.set(scope, (await newKey(SCOPES.filter((other) => other !== scope))).plaintext);
+    keys.scoped.set(scope, (await newKey(SCOPES.filter((other) => !hasScope([other], scope)))).plaintext);
   }
   open = await serveContract(gateWith({ perSecond: each(0), burstSeconds: 1 }));
   const allowance = { id: "key", dwalletIds: undefined, algorithms: undefined, budget: undefined };
@@ -163,8 +163,10 @@ describe("a key of the wrong kind", () => {
 
 describe("a project's key of any scope", () => {
   it.each(ofEveryKey)("may call $name over $protocol", async (call) => {
+    // CancelSign lets one of three scopes through itself. Here it gets no id, and refuses that behind the gate.
+    const passed = call.method.name === "CancelSign" && call.protocol === "rest" ? "VALIDATION" : undefined;
     for (const key of keys.scoped.values())
-      expect((await open[call.protocol](call.method, bearer(key))).reason).toBeUndefined();
+      expect((await open[call.protocol](call.method, bearer(key))).reason).toBe(passed);
   });
 });
 

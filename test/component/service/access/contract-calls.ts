@@ -11,6 +11,7 @@ import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../../gen/proto/tss/v1/webhooks_pb.ts";
@@ -23,6 +24,7 @@ import { startServer, type TransportServer } from "../../../../src/transport/sta
 /** Every method of the contract. */
 export const METHODS: readonly DescMethod[] = [
   Onboarding,
+  Sharing,
   Signing,
   Billing,
   Account,
@@ -60,6 +62,7 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
     port: 0,
     services: [
       Onboarding,
+      Sharing,
       Signing,
       Billing,
       Account,

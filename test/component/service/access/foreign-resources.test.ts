@@ -10,6 +10,7 @@ import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { ExitDrill_Outcome, Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../../gen/proto/tss/v1/types_pb.ts";
 import { createAccountService } from "../../../../src/service/access/account-service.ts";
@@ -17,6 +18,7 @@ import type { Confinement } from "../../../../src/service/access/allowances/allo
 import { SCOPES } from "../../../../src/service/access/caller.ts";
 import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
 import { createOnboardingService } from "../../../../src/service/onboarding/onboarding-service.ts";
+import { createSharingService } from "../../../../src/service/onboarding/sharing/sharing-service.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { ERROR_CATALOGUE } from "../../../../src/service/platform/errors/catalogue.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
@@ -46,6 +48,10 @@ const resources = METHODS.filter((method) => methodPolicy(method).access === "pr
   method.input.fields
     .map(({ name }) => ({ field: name, reason: `${name.replace(/_id$/, "").toUpperCase()}_NOT_FOUND` }))
     .filter(({ field, reason }) => field.endsWith("_id") && reason in ERROR_CATALOGUE)
+    // The project has no such dWallet yet. The tests of adoptions are about it, and about the project of the consent.
+    .filter(({ field }) => method.name !== "AdoptDWallet" || field === "encryption_key_id")
+    // The tests of shares are about the project of the consent.
+    .filter(({ field }) => method.name !== "ShareDWallet" || field === "dwallet_id")
     .map((resource) => ({ ...resource, name: method.name, method })),
 );
 
@@ -163,6 +169,32 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
     encryptedUserSecretKeyShareId: share,
     userOutputSignature: new Uint8Array(64),
   }),
+  AdoptDWallet: () => ({
+    dwalletId: objectId(),
+    encryptionKeyId: ids["encryption_key_id"],
+    encryptedUserSecretKeyShareId: objectId(),
+    sessionDigest: new Uint8Array(32),
+    chain: new Uint8Array(32),
+    treasuryId: objectId(),
+    projectId: newId(),
+    expiresEpoch: 1n,
+    signature: new Uint8Array(64),
+  }),
+  ShareDWallet: () => ({
+    dwalletId: ids["dwallet_id"],
+    recipientAddress: objectId(),
+    encryptedUserShareAndProof: new Uint8Array(1),
+    projectId: newId(),
+    expiresEpoch: 1n,
+    signature: new Uint8Array(64),
+  }),
+  AcceptShare: () => ({
+    dwalletId: ids["dwallet_id"],
+    encryptedUserSecretKeyShareId: share,
+    userOutputSignature: new Uint8Array(64),
+  }),
+  ListHolders: () => ({ dwalletId: ids["dwallet_id"] }),
+  RemoveHolder: () => ({ dwalletId: ids["dwallet_id"], holderAddress: objectId() }),
   LeaveDWallet: () => ({ ...consent(), recipient: objectId() }),
   RefuseRelease: consent,
   ReportExitDrill: () => ({
@@ -176,6 +208,8 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
     signRequestId: ids["sign_request_id"],
     userSignMessage: layoutOfSignMessage(),
   }),
+  ReleaseSign: () => ({ signRequestId: ids["sign_request_id"] }),
+  CancelSign: () => ({ signRequestId: ids["sign_request_id"] }),
   GetSign: () => ({ signRequestId: ids["sign_request_id"] }),
   WatchSign: () => ({ signRequestId: ids["sign_request_id"] }),
   GetWebhookEndpoint: () => ({ webhookEndpointId: ids["webhook_endpoint_id"] }),
@@ -212,16 +246,17 @@ function createClients({ projectId, confinedTo }: TestCaller) {
     apiKeyId: newId(),
     allowance: confinedTo && { id: newId(), algorithms: undefined, budget: undefined, ...confinedTo },
   });
-  const onboarding = createOnboardingService({
+  const deps = {
     database,
     signals,
     dkgsPerDay: 1,
     usersMaxCount: 10,
-    network: { name: "localnet", senderAddress: objectId() },
+    network: { name: "localnet", senderAddress: objectId(), treasury: { treasuryId: objectId() } },
     reader: {},
     parameters: {},
     parameterStore: {},
-  } as never);
+  } as never;
+  const onboarding = createOnboardingService(deps);
   const signing = createSigningService({
     clock: systemClock,
     database,
@@ -235,6 +270,7 @@ function createClients({ projectId, confinedTo }: TestCaller) {
   return {
     account: clientOf(Account, createAccountService({ database }), caller),
     onboarding: clientOf(Onboarding, onboarding, caller),
+    sharing: clientOf(Sharing, createSharingService(deps), caller),
     signing: clientOf(Signing, signing, caller),
     webhooks: webhooksOf(database, projectId),
     sessions: clientOf(Sessions, createSessionsService(sessionDeps()), caller),
@@ -245,9 +281,9 @@ const sessionDeps = () => createSessionDeps({ database, usersMaxCountOf: () => 1
 
 async function call(caller: TestCaller, method: DescMethod, change: object = {}): Promise<unknown> {
   const request = REQUESTS[method.name] ?? (() => ({}));
-  const { onboarding, signing, sessions, webhooks } = clientsOf(caller);
+  const { onboarding, sharing, signing, sessions, webhooks } = clientsOf(caller);
   const clients: Record<string, object> = {
-    ...{ Onboarding: onboarding, Signing: signing, Sessions: sessions, Webhooks: webhooks },
+    ...{ Onboarding: onboarding, Sharing: sharing, Signing: signing, Sessions: sessions, Webhooks: webhooks },
   };
   const client = clients[method.parent.name] as Record<
     string,
@@ -284,7 +320,7 @@ describe("another user's", () => {
       for (const outsider of outsiders) {
         const refused = wordsOf(call(outsider, method), ids[field]!);
         expect(await refused).toBe(await wordsOf(call(outsider, method, { [name]: unknown }), unknown));
-        const makes = method.name === "CreateDWallet";
+        const makes = ["CreateDWallet", "AdoptDWallet"].includes(method.name);
         const expected = makes && outsider.confinedTo?.dwalletIds !== undefined ? "OUT_OF_REACH" : reason;
         // Confined to no user, it cannot say for whom it makes a dWallet.
         const isForNobody = makes && outsider.confinedTo?.userReferences?.length !== 1;

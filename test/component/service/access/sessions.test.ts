@@ -22,14 +22,13 @@ import {
 } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
 import { reissueKeys } from "../../../../src/service/restore/reissue-keys.ts";
+import { revokeSession, revokeUserSessions } from "../../../../src/service/users/end-sessions.ts";
 import { readSession } from "../../../../src/service/users/session-row.ts";
 import {
   createSession,
   createSessionDeps,
   createSessionOfUser,
   type NewSession,
-  revokeSession,
-  revokeUserSessions,
   SESSIONS_OF_USER_MAX_COUNT,
   type SessionDeps,
 } from "../../../../src/service/users/sessions.ts";

@@ -24,8 +24,9 @@ import type { Signals } from "../../../../src/service/platform/coordination/sign
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../../src/service/platform/errors/error-mapping.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { revokeSession } from "../../../../src/service/users/end-sessions.ts";
 import { createProviderSessions } from "../../../../src/service/users/provider-sessions.ts";
-import { createSessionDeps, insertSession, revokeSession } from "../../../../src/service/users/sessions.ts";
+import { createSessionDeps, insertSession } from "../../../../src/service/users/sessions.ts";
 import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import { startServer, type TransportServer } from "../../../../src/transport/start-server.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";

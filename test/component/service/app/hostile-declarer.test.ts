@@ -110,6 +110,8 @@ async function signOnce(): Promise<void> {
     dkgsPerDay: 10,
     usersMaxCount: 10,
     dkgPriceMicroUsd: 0n,
+    importPriceMicroUsd: 0n,
+    paysImports: async () => true,
     refundsPerDay: 0,
     prices: flatPrices(10n),
     reservationTtlMs: 600_000,

@@ -12,6 +12,7 @@ import { insertAdminKey } from "../../../../src/service/access/keys/admin-keys.t
 import { insertApiKey } from "../../../../src/service/access/keys/api-keys.ts";
 import { depositAddress } from "../../../../src/service/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../../../src/service/billing/deposits/scan-address.ts";
+import { holdSteps, keyCaller } from "../../../support/crypto/hold-steps.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { SUI } from "../../../support/database/deposits.ts";
 import {
@@ -22,10 +23,17 @@ import {
   TEST_OPERATOR,
   TEST_ORIGIN,
 } from "../../../support/database/rows.ts";
+import { sharedWith } from "../../../support/database/shares.ts";
 import { ADMIN_KEY, type ErrorStack } from "../platform/errors/error-stack.ts";
 import { CHAIN } from "../platform/errors/fake-fullnode.ts";
 import { newIdToken, PROVIDER_SETTINGS } from "../platform/errors/provocations/identity-provocations.ts";
-import { jsonDkg, registration, userOf } from "../platform/errors/provocations/onboarding-provocations.ts";
+import {
+  adoption,
+  jsonDkg,
+  registration,
+  userOf,
+} from "../platform/errors/provocations/onboarding-provocations.ts";
+import { ownSharable, sharing } from "../platform/errors/provocations/sharing-provocations.ts";
 
 /** A call that changes something. */
 export interface AuditedCall {
@@ -35,6 +43,16 @@ export interface AuditedCall {
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** A half that waits for its release. */
+async function heldHalf(stack: ErrorStack) {
+  const { projectId, key } = await stack.newProject();
+  const dwallet = await dwalletOf(stack.database, projectId);
+  await readyPresigns(stack.database, dwallet.bucket, 1);
+  const signer = await keyCaller(stack.database, projectId, ["sign"]);
+  const signRequestId = await holdSteps(stack.database, stack.signals).held(signer, dwallet);
+  return { key, request: { signRequestId } };
+}
 
 /** A provider whose sessions need no key of a device. */
 async function newProvider({ database, ...stack }: ErrorStack): Promise<IdentityProvider> {
@@ -367,6 +385,41 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       };
     },
   },
+  AdoptDWallet: {
+    action: "dwallet.adopt",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      return { key, request: (await adoption(stack, projectId)).request };
+    },
+  },
+  ShareDWallet: {
+    action: "dwallet.share",
+    async prepare(stack) {
+      const { key, wallet, recipient } = await ownSharable(stack);
+      return { key, request: sharing(wallet, recipient) };
+    },
+  },
+  AcceptShare: {
+    action: "dwallet.accept-share",
+    async prepare(stack) {
+      const { key, wallet, recipient } = await ownSharable(stack);
+      const { shareId } = await sharedWith(stack.database, wallet, recipient, "AwaitingAcceptance");
+      const output = Uint8Array.of(1, 2, 3);
+      const userOutputSignature = base64(ed25519.sign(output, recipient.secretKey));
+      return {
+        key,
+        request: { dwalletId: wallet.objectId, encryptedUserSecretKeyShareId: shareId, userOutputSignature },
+      };
+    },
+  },
+  RemoveHolder: {
+    action: "dwallet.remove-holder",
+    async prepare(stack) {
+      const { key, wallet, recipient } = await ownSharable(stack);
+      await sharedWith(stack.database, wallet, recipient);
+      return { key, request: { dwalletId: wallet.objectId, holderAddress: recipient.address } };
+    },
+  },
   LeaveDWallet: {
     action: "dwallet.leave",
     prepare: (stack) => consent(stack, "leave"),
@@ -403,4 +456,6 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       return { key, request: { signRequestId, userSignMessage: base64(layoutOfSignMessage()) } };
     },
   },
+  ReleaseSign: { action: "sign.release", prepare: heldHalf },
+  CancelSign: { action: "sign.cancel", prepare: heldHalf },
 };

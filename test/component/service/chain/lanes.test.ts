@@ -267,7 +267,7 @@ describe("the Treasury", () => {
       sui: expect.any(BigInt),
     });
     expect(new Set(overview.ceilings.map(({ operation }) => operation))).toEqual(
-      new Set(["dkg", "presign", "sign"]),
+      new Set(["dkg", "presign", "sign", "share", "import", "future_sign", "partial_sign"]),
     );
     for (const wallet of [overview.hotWallet, overview.gasStation!]) {
       const { balance } = await harness.client.getBalance({ owner: wallet.address });

@@ -1,5 +1,6 @@
 /** Each change that consumers care about writes one event, and a repeat of the change writes none. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { RemoveHolderRequest } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { DWallet } from "../../../../src/protocol/chain/chain-structs.ts";
 import { creditDeposits } from "../../../../src/service/billing/deposits/credit-deposits.ts";
 import { readEvents } from "../../../../src/service/events/read-events.ts";
@@ -9,6 +10,8 @@ import {
   markDWalletLeft,
 } from "../../../../src/service/onboarding/custody/custody-state.ts";
 import { failDWallet, recordDWalletState } from "../../../../src/service/onboarding/dwallet-session.ts";
+import { removeHolder } from "../../../../src/service/onboarding/sharing/holders.ts";
+import { markAccepted } from "../../../../src/service/onboarding/sharing/share-state.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
 import { endReservationOf } from "../../../../src/service/signing/lost-sign-requests.ts";
@@ -26,6 +29,7 @@ import {
   TEST_ORIGIN,
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
+import { recipientOf, sharable, sharedWith, type TestRecipient } from "../../../support/database/shares.ts";
 
 let database: Database;
 let projectId: string;
@@ -178,6 +182,37 @@ describe("a dWallet", () => {
       reason: "CHAIN_REJECTED",
     });
     expect(await events()).toEqual([changed("dwallet.failed", row, "NETWORK_REJECTED")]);
+  });
+});
+
+describe("a share of a dWallet", () => {
+  it("has an event when its recipient's acceptance lands, and one when the holder is removed", async () => {
+    const wallet = await sharable(database, projectId, { userReference: "alice" });
+    const bob = await recipientOf(database, projectId, "bob");
+    const { rowId } = await sharedWith(database, wallet, bob, "AwaitingAcceptance");
+    const named = (kind: string, holder: TestRecipient) => ({
+      ...{ kind, subject: wallet.objectId, userReference: "alice" },
+      data: {
+        dwallet_id: wallet.objectId,
+        holder_address: holder.address,
+        ...(holder.userReference !== undefined && { holder_user: holder.userReference }),
+      },
+    });
+    for (let time = 0; time < 2; time++) await markAccepted(database, rowId, "digest");
+    expect(await events()).toEqual([named("dwallet.shared", bob)]);
+    const remove = (holder: TestRecipient) =>
+      removeHolder({ database }, { projectId, origin: TEST_ORIGIN, allowance: undefined } as never, {
+        ...({ dwalletId: wallet.objectId, holderAddress: holder.address } as RemoveHolderRequest),
+      });
+    for (let time = 0; time < 2; time++) await remove(bob);
+    await markAccepted(database, rowId, "digest");
+    const ended = [named("dwallet.shared", bob), named("dwallet.holder_removed", bob)];
+    expect(await events()).toEqual(ended);
+
+    const nobody = await recipientOf(database, projectId);
+    await sharedWith(database, wallet, nobody, "AwaitingAcceptance");
+    await remove(nobody);
+    expect(await events()).toEqual([...ended, named("dwallet.holder_removed", nobody)]);
   });
 });
 

@@ -26,6 +26,7 @@ const onChain = (address: string): ChainEncryptionKey => ({
   id: objectId(),
   curveNumber: 0,
   encryptionKey,
+  signature: new Uint8Array(64),
   signerPublicKey: signer.getPublicKey().toRawBytes(),
   signerAddress: address,
 });

@@ -58,10 +58,11 @@ describe("a DKG", () => {
   const operation = createDkgOperation({ sessionRequest: async () => found as never }, objectId());
   const load = async () => (await operation.load(database, [own.rowId, other.rowId])).get(own.rowId)!;
   const transaction = async (change?: { isPublic: boolean }) => {
-    const { sessionBytes, senderAddress } = await load();
+    const { sessionBytes, senderAddress, encryptionKeyAddress: ownerAddress } = await load();
     const preimage = sessionIdentifierPreimage(sessionBytes, senderAddress);
     const ids = made();
-    const events = [dkgRequested(new Uint8Array(32), made()), dkgRequested(preimage, ids, change)];
+    const own = dkgRequested(preimage, { ...ids, ownerAddress }, change);
+    const events = [dkgRequested(new Uint8Array(32), made()), own];
     return { ids, transaction: { digest: "digest", version: 1n, events } };
   };
 
@@ -192,13 +193,19 @@ describe("an acceptance", () => {
 
   it("that a restored database lacks is recorded for its dWallet on its network alone", async () => {
     const signature = new Uint8Array(64).fill(2);
-    expect(await recordLostAcceptance(database, "testnet", own.objectId, signature)).toBeUndefined();
-    expect(await recordLostAcceptance(database, "localnet", objectId(), signature)).toBeUndefined();
-    expect(
-      await changes(async () =>
-        expect(await recordLostAcceptance(database, "localnet", own.objectId, signature)).toBe(own.rowId),
-      ),
-    ).toEqual({ dwallet: { [own.rowId]: ["user_output_signature"] } });
+    const [share] = await database.query<{ id: string }>(
+      "SELECT encrypted_user_secret_key_share_id AS id FROM dwallet WHERE id = $1",
+      [own.rowId],
+    );
+    const record = (network: string, dwalletId: string, shareId = share!.id) =>
+      recordLostAcceptance(database, network, { dwalletId, shareId, userOutputSignature: signature });
+    expect(await record("testnet", own.objectId)).toBeUndefined();
+    expect(await record("localnet", objectId())).toBeUndefined();
+    // That of another user to whom the owner has given a share.
+    expect(await record("localnet", own.objectId, objectId())).toBeUndefined();
+    expect(await changes(async () => expect(await record("localnet", own.objectId)).toBe(own.rowId))).toEqual(
+      { dwallet: { [own.rowId]: ["user_output_signature"] } },
+    );
   });
 
   describe("by its user", () => {

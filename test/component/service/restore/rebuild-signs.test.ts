@@ -4,7 +4,7 @@ import type { PastTransaction } from "../../../../src/service/chain/restore/lost
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { createSignRebuilder } from "../../../../src/service/restore/rebuild-signs.ts";
-import { emptyRequests } from "../../../../src/service/signing/retention-loop.ts";
+import { emptyRequests } from "../../../../src/service/signing/loops/retention-loop.ts";
 import { createSignOperation } from "../../../../src/service/signing/sign-operation.ts";
 import { signRequested } from "../../../support/chain/chain-bytes.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
-import { createExitLoop } from "../../../../src/service/signing/exit-loop.ts";
+import { createExitLoop } from "../../../../src/service/signing/loops/exit-loop.ts";
 import { readSignRequest } from "../../../../src/service/signing/sign-request.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";

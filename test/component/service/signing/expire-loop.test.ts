@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
-import { createExpireLoop } from "../../../../src/service/signing/expire-loop.ts";
+import { createExpireLoop } from "../../../../src/service/signing/loops/expire-loop.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { dwalletOf, projectWith, readyPresigns } from "../../../support/database/rows.ts";

@@ -7,7 +7,7 @@ import type { Database } from "../../../../src/service/platform/store/database.t
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
 import { reserve } from "../../../../src/service/signing/reserve.ts";
 import { submit } from "../../../../src/service/signing/submit.ts";
-import type { HalfOwner } from "../../../../src/service/signing/verifier.ts";
+import type { HalfOwner } from "../../../../src/service/signing/verify/verifier.ts";
 import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
-import { createExitLoop } from "../../../../src/service/signing/exit-loop.ts";
+import { createExitLoop } from "../../../../src/service/signing/loops/exit-loop.ts";
 import {
   captureLostSubmission,
   endReservationOf,

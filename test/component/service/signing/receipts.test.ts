@@ -6,6 +6,7 @@ import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../../gen/proto/tss/v1/types_pb.ts";
 import { receiptFromJson, receiptToJson } from "../../../../src/client/sdk/receipts/receipt-json.ts";
 import { verifyReceipt } from "../../../../src/client/sdk/receipts/verify-receipt.ts";
+import { isChargeProved } from "../../../../src/protocol/seals/proved-charge.ts";
 import { signatureFromChain } from "../../../../src/protocol/signatures/signature-forms.ts";
 import { createSealKey } from "../../../../src/service/audit/seal-events.ts";
 import {
@@ -17,10 +18,11 @@ import { type Database, newId } from "../../../../src/service/platform/store/dat
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
 import { createReceiptsService } from "../../../../src/service/signing/receipts-service.ts";
+import { failSignRequest } from "../../../../src/service/signing/sign-operation.ts";
 import { createSigningService } from "../../../../src/service/signing/signing-service.ts";
 import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
 import { SIGNATURE_VECTORS } from "../../../support/crypto/signature-vectors.ts";
-import { sealAll } from "../../../support/database/audit-trail.ts";
+import { exported, sealAll, verified } from "../../../support/database/audit-trail.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
 import {
@@ -50,7 +52,7 @@ const callerOf = (projectId: string) =>
     projectId,
     apiKeyId: newId(),
     network: "localnet",
-    scopes: [],
+    scopes: ["sign"],
     origin: TEST_ORIGIN,
   }) as const;
 
@@ -114,10 +116,91 @@ it("a project gets the receipt of its signature, and only its own project and re
   });
 
   const { auditEvent, auditSeal, auditPath } = foreign;
-  expect(verifyReceipt({ ...receipt, auditEvent, auditSeal, auditPath }, TRUST)).toEqual(["entry"]);
+  expect(verifyReceipt({ ...receipt, auditEvent, auditSeal, auditPath }, TRUST)).toEqual(["entry", "charge"]);
   expect(verifyReceipt({ ...receipt, projectId: foreign.projectId }, TRUST)).toEqual(["entry"]);
-  expect(verifyReceipt({ ...receipt, signRequest: foreign.signRequest }, TRUST)).toEqual(["entry"]);
+  expect(verifyReceipt({ ...receipt, signRequest: foreign.signRequest }, TRUST)).toEqual(["entry", "charge"]);
   expect(verifyReceipt(receipt, { ...TRUST, publicKeys: [] })).toEqual(["anchor"]);
+});
+
+it("the audited submission has the price and the ledger entry of the ledger, and a changed receipt is refused", async () => {
+  const own = await completedSign();
+  await sealAll(database, SEAL_KEY);
+  const receipt = await receiptsOf(own.projectId).getSignReceipt(own);
+  const [entry] = await database.query<{ key: string; amount: bigint }>(
+    "SELECT key, amount_micro_usd AS amount FROM ledger_entry WHERE project_id = $1 AND kind = 'sign'",
+    [own.projectId],
+  );
+  expect(receipt.auditEvent).toMatchObject({
+    ledgerEntryId: entry!.key,
+    amountMicroUsd: BigInt(entry!.amount),
+  });
+  expect(isChargeProved(receipt)).toBe(true);
+  const faultsOf = (changes: object) =>
+    verifyReceipt({ ...receipt, charge: { ...receipt.charge!, ...changes } }, TRUST);
+  expect(faultsOf({})).toEqual([]);
+  expect(faultsOf({ priceMicroUsd: 9n })).toEqual(["charge"]);
+  expect(faultsOf({ ledgerEntryId: `sign:${newId()}` })).toEqual(["charge"]);
+  expect(verifyReceipt({ ...receipt, charge: undefined }, TRUST)).toEqual(["charge"]);
+  expect((await verified(await exported(database))).faults).toEqual([]);
+});
+
+it("a refund is audited with its ledger entry, and leaves the request without a receipt", async () => {
+  const { projectId, signRequestId } = await completedSign({ isCompleted: false });
+  await failSignRequest(database, signRequestId, {
+    from: "queued",
+    reason: "NETWORK_REJECTED",
+    message: "no",
+  });
+  await sealAll(database, SEAL_KEY);
+  const events = await database.query(
+    `SELECT action, ledger_entry_id AS entry, amount_micro_usd::text AS amount FROM audit_event
+     WHERE subject = $1 ORDER BY id`,
+    [signRequestId],
+  );
+  expect(events).toEqual(
+    expect.arrayContaining([
+      { action: "sign.reserve", entry: null, amount: null },
+      { action: "sign.submit", entry: `sign:${signRequestId}`, amount: "-10" },
+      { action: "sign.fail", entry: null, amount: null },
+      { action: "sign.refund", entry: `refund:${signRequestId}`, amount: "10" },
+    ]),
+  );
+  const refusal = receiptsOf(projectId).getSignReceipt({ signRequestId });
+  expect(await refusal.then(() => "a receipt", reasonAndState)).toBe("WRONG_STATE failed");
+  expect((await verified(await exported(database))).faults).toEqual([]);
+});
+
+it("a submission that an older release wrote or sealed has a valid receipt, which does not prove the price", async () => {
+  const [written, sealed] = [await completedSign(), await completedSign()];
+  const change = (statement: string, ids: readonly string[]) =>
+    database.transaction(async (db) => {
+      await db.query("ALTER TABLE audit_event DISABLE TRIGGER audit_event_append_only", []);
+      await db.query(statement, ids);
+      await db.query("ALTER TABLE audit_event ENABLE TRIGGER audit_event_append_only", []);
+    });
+  const clear = "UPDATE audit_event SET ledger_entry_id = NULL, amount_micro_usd = NULL WHERE subject = $1";
+  await change(clear, [written.signRequestId]);
+  // An older release hashes no ledger entry, and leaves the version of the leaf at its default.
+  await change(clear, [sealed.signRequestId]);
+  await database.query("ALTER TABLE audit_leaf DISABLE TRIGGER audit_leaf_append_only", []);
+  await sealAll(database, SEAL_KEY);
+  await database.query(
+    `UPDATE audit_leaf SET version = 1 WHERE audit_event_id IN (SELECT id FROM audit_event WHERE subject = $1)`,
+    [sealed.signRequestId],
+  );
+  await database.query("ALTER TABLE audit_leaf ENABLE TRIGGER audit_leaf_append_only", []);
+  await change(
+    `UPDATE audit_event SET ledger_entry_id = 'sign:' || subject, amount_micro_usd = -10
+     WHERE subject = $1 AND action = 'sign.submit'`,
+    [sealed.signRequestId],
+  );
+  for (const own of [written, sealed]) {
+    const receipt = await receiptsOf(own.projectId).getSignReceipt(own);
+    expect(receipt.charge?.priceMicroUsd).toBe(10n);
+    expect(verifyReceipt(receipt, TRUST)).toEqual([]);
+    expect(isChargeProved(receipt)).toBe(false);
+  }
+  expect((await verified(await exported(database))).faults).toEqual([]);
 });
 
 it("a receipt is refused if its key is not the known one, although its signature fits its key", async () => {
@@ -140,7 +223,11 @@ it("a receipt survives its file, and one without a signature or of an unknown al
   expect(faultsOf({ signature: undefined })).toEqual(["signature"]);
   expect(faultsOf({ hashScheme: 99 })).toEqual(["signature"]);
   expect(faultsOf({ hashScheme: Hash.KECCAK256 })).toEqual(["signature"]);
-  expect(verifyReceipt({ ...receipt, signRequest: undefined }, TRUST)).toEqual(["signature", "entry"]);
+  expect(verifyReceipt({ ...receipt, signRequest: undefined }, TRUST)).toEqual([
+    "signature",
+    "entry",
+    "charge",
+  ]);
   expect(() => receiptFromJson("[]")).toThrow();
 });
 

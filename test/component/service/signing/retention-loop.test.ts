@@ -11,7 +11,7 @@ import {
   deleteLapsedReservations,
   emptyRequests,
   RETENTION_BATCH_COUNT,
-} from "../../../../src/service/signing/retention-loop.ts";
+} from "../../../../src/service/signing/loops/retention-loop.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { ageRequest, endOperation, oldTransaction } from "../../../support/database/retention-rows.ts";

@@ -8,8 +8,9 @@ import { createLocalSignals } from "../../../../src/service/platform/coordinatio
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
-import { expireReservations } from "../../../../src/service/signing/expire-loop.ts";
+import { expireReservations } from "../../../../src/service/signing/loops/expire-loop.ts";
 import { type ReserveInput, reserve } from "../../../../src/service/signing/reserve.ts";
+import { readShownSignRequest } from "../../../../src/service/signing/shown-sign-request.ts";
 import { createSignOperation } from "../../../../src/service/signing/sign-operation.ts";
 import { readSignRequest } from "../../../../src/service/signing/sign-request.ts";
 import { createSignSession } from "../../../../src/service/signing/sign-session.ts";
@@ -123,6 +124,43 @@ describe("a request that the chain already has", () => {
     expect(await operation.adopt(database, subject, refusal)).toBe(true);
     expect(await read(id)).toMatchObject({ status: "submitted", txDigest: "earlier", signSessionId: signId });
     expect(await money()).toEqual({ balance: 2n * PRICE, held: 0n, differences: [] });
+  });
+});
+
+describe("the times of the stages", () => {
+  it("are known once a stage is reached, and belong to the newest transaction", async () => {
+    const { id } = await reserveOne();
+    const times = async () => {
+      const row = await readShownSignRequest(database, { id, caller: caller() });
+      return [row?.submittedAt, row?.sentAt, row?.landedAt].map((at) => at?.toISOString());
+    };
+    expect(await times()).toEqual([undefined, undefined, undefined]);
+    await submitOne(id);
+    const [submitted] = await times();
+    expect(submitted).toBe((await read(id)).updatedAt.toISOString());
+
+    const resolve = (digest: string, state: string) =>
+      database.query("UPDATE chain_transaction SET state = $2, resolved_at = $3 WHERE digest = $1", [
+        ...[digest, state],
+        state === "stored" ? null : "2026-03-01T10:00:02Z",
+      ]);
+    const digest = `stage-${id}`;
+    await database.query(
+      `INSERT INTO chain_transaction (digest, network, sender, lane, bytes, created_at)
+       VALUES ($1, 'localnet', '0x1', $1, '', '2026-03-01T10:00:01Z')`,
+      [digest],
+    );
+    const send = (to: string | null) =>
+      database.query("UPDATE chain_operation SET tx_digest = $2 WHERE subject_id = $1", [id, to]);
+    await send(digest);
+    const sent = "2026-03-01T10:00:01.000Z";
+    expect(await times()).toEqual([submitted, sent, undefined]);
+    await resolve(digest, "landed");
+    expect(await times()).toEqual([submitted, sent, "2026-03-01T10:00:02.000Z"]);
+    await resolve(digest, "aborted");
+    expect(await times()).toEqual([submitted, sent, undefined]);
+    await send(null);
+    expect(await times()).toEqual([submitted, undefined, undefined]);
   });
 });
 

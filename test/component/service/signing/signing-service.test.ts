@@ -8,7 +8,7 @@ import { createLocalSignals } from "../../../../src/service/platform/coordinatio
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
-import { expireReservations } from "../../../../src/service/signing/expire-loop.ts";
+import { expireReservations } from "../../../../src/service/signing/loops/expire-loop.ts";
 import { createSigningService } from "../../../../src/service/signing/signing-service.ts";
 import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
@@ -44,7 +44,7 @@ beforeAll(async () => {
       projectId,
       apiKeyId: newId(),
       network: "localnet",
-      scopes: [],
+      scopes: ["sign"],
       origin: TEST_ORIGIN,
     }) as const;
   const presigns = createPresignQueue({ clock: systemClock, signals });

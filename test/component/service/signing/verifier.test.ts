@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { PoolFullError } from "../../../../src/service/platform/threads/worker-pool.ts";
-import { createVerifier } from "../../../../src/service/signing/verifier.ts";
-import type { SignMessageClaim } from "../../../../src/service/signing/verify-work.ts";
+import { createVerifier } from "../../../../src/service/signing/verify/verifier.ts";
+import type { SignMessageClaim } from "../../../../src/service/signing/verify/verify-work.ts";
 import { flipBit, SIGNATURE_VECTORS, vectorOf } from "../../../support/crypto/signature-vectors.ts";
 
 const verifier = createVerifier({ threadMaxCount: 1 });

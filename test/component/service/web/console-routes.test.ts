@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -10,6 +11,8 @@ import { startServer, type TransportServer } from "../../../../src/transport/sta
 
 const PAGE = "<!doctype html><title>page</title>";
 const SCRIPT = "export const answer = 42;".repeat(100);
+/** As packed as a font: it has no repetition that gzip could shorten. */
+const FONT = randomBytes(400);
 const folder = mkdtempSync(path.join(tmpdir(), "tss-console-"));
 let server: TransportServer;
 
@@ -18,6 +21,7 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, "index.html"), PAGE);
   writeFileSync(path.join(folder, "assets/index-a1b2.js"), SCRIPT);
   writeFileSync(path.join(folder, "assets/index-c3d4.css"), "p{}");
+  writeFileSync(path.join(folder, "assets/inter-e5f6.woff2"), FONT);
   writeFileSync(path.join(folder, "secret.js"), "not to be served");
   server = await startServer({
     host: "127.0.0.1",
@@ -73,8 +77,8 @@ it("forbids inline scripts, other origins and frames on every file", async () =>
   for (const target of ["/console", "/console/assets/index-a1b2.js"]) {
     const { headers } = await ask(target);
     expect(headers["content-security-policy"]).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
     expect(headers["x-content-type-options"]).toBe("nosniff");
     expect(headers["referrer-policy"]).toBe("no-referrer");
@@ -95,6 +99,14 @@ it("compresses a file for callers that accept gzip, and for no others", async ()
     expect(plain.headers["vary"]).toBe("accept-encoding");
     expect(plain.headers["etag"]).not.toBe(packed.headers["etag"]);
   }
+});
+
+it("serves a font as it is, because gzip would make it larger", async () => {
+  const { headers, body } = await ask("/console/assets/inter-e5f6.woff2", {
+    headers: { "accept-encoding": "gzip" },
+  });
+  expect([headers["content-type"], headers["content-encoding"]]).toEqual(["font/woff2", undefined]);
+  expect(body.equals(FONT)).toBe(true);
 });
 
 it("answers 304 while the entity tag matches, and answers HEAD without a body", async () => {

@@ -3,7 +3,7 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { MultiSigPublicKey } from "@mysten/sui/multisig";
 import { describe, expect, it } from "vitest";
-import { parseCommandLine } from "../../../../src/cli/parse-command-line.ts";
+import { parseCommandLine } from "../../../../src/cli/command-line/parse-command-line.ts";
 import { TREASURY_SUBCOMMANDS } from "../../../../src/cli/treasury/treasury-subcommands.ts";
 import { runCli } from "../../../component/cli/run-cli.ts";
 
@@ -32,6 +32,8 @@ describe("operations", () => {
   it("have the names of their curve and algorithm", () => {
     const of = (text: string) => parse("set-ceiling", "--of", text)["of"];
     expect(of("dkg:ED25519")).toEqual({ operation: "dkg", curve: 2, signatureAlgorithm: 0 });
+    expect(of("import:SECP256K1")).toEqual({ operation: "import", curve: 0, signatureAlgorithm: 0 });
+    expect(of("share:ED25519")).toEqual({ operation: "share", curve: 2, signatureAlgorithm: 0 });
     expect(of("sign:SECP256K1/Taproot")).toEqual({ operation: "sign", curve: 0, signatureAlgorithm: 1 });
     expect(of("presign:RISTRETTO/Schnorrkel")).toEqual({
       operation: "presign",
@@ -40,12 +42,18 @@ describe("operations", () => {
     });
   });
 
-  it.each(["dkg", "dkg:SECP256K1/Taproot", "sign:SECP256K1", "sign:ED25519/Taproot", "burn:ED25519", ":"])(
-    "are refused if none has that name: %j",
-    (text) => {
-      expect(() => parse("set-ceiling", "--of", text)).toThrow("--of takes dkg:CURVE");
-    },
-  );
+  it.each([
+    "dkg",
+    "dkg:SECP256K1/Taproot",
+    "share:ED25519/EdDSA",
+    "import:ED25519/EdDSA",
+    "sign:SECP256K1",
+    "sign:ED25519/Taproot",
+    "burn:ED25519",
+    ":",
+  ])("are refused if none has that name: %j", (text) => {
+    expect(() => parse("set-ceiling", "--of", text)).toThrow("--of takes dkg:CURVE");
+  });
 });
 
 describe("addresses and ids", () => {

@@ -27,12 +27,22 @@ const CALLS = {
     },
     undefined,
   ],
+  prepareImport: [
+    {
+      ...{ curve, userSecretKeyShare: secret(1), sessionDigest: bytes(2), privateKey: secret(4) },
+      ...{ parameters: MADE_PARAMETERS, encryptionKey: bytes(3) },
+    },
+    undefined,
+  ],
   decryptShare: [
     { curve, decryptionKey: secret(1), dwalletOutput: bytes(2), encryptedShareAndProof: bytes(3) },
     bytes(8),
   ],
   isOutputOfShare: [
-    { curve, parameters: MADE_PARAMETERS, userSecretKeyShare: secret(1), dwalletOutput: bytes(2) },
+    {
+      ...{ curve, parameters: MADE_PARAMETERS, userSecretKeyShare: secret(1), dwalletOutput: bytes(2) },
+      importedPublicKey: bytes(3),
+    },
     true,
   ],
   signAsUser: [{ signerSecretKey: secret(1), message: bytes(2) }, bytes(8)],

@@ -4,7 +4,7 @@ import { wipeOutput, wipeSecrets } from "../../../../src/client/crypto/plain-dat
 const bytes = () => Uint8Array.of(1, 2, 3);
 const ZEROS = new Uint8Array(3);
 
-it.each(["seed", "userSecretKeyShare", "decryptionKey", "signerSecretKey"])(
+it.each(["seed", "privateKey", "userSecretKeyShare", "decryptionKey", "signerSecretKey"])(
   "the secret of an input is overwritten after use, and nothing else is: %s",
   (name) => {
     const input = { [name]: bytes(), message: bytes() };

@@ -2,13 +2,13 @@ import type { CryptoEngine } from "../../../../src/client/crypto/engine.ts";
 import { createInlineEngine } from "../../../../src/client/crypto/engines/inline-engine.ts";
 import { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import { deriveUserKeys } from "../../../../src/client/crypto/user-keys.ts";
-import { type MadeDWallet, makeDWallet } from "../../../support/crypto/made-dwallet.ts";
+import { type MadeDWallet, makeDWallet, makeImportedDWallet } from "../../../support/crypto/made-dwallet.ts";
 import { vectorOf } from "../../../support/crypto/signature-vectors.ts";
 
 /** The user's half of a signature, which the fake service accepts unchecked. */
 const VECTOR = vectorOf("EdDSA");
 
-/** An engine that puts the dWallet of its DKG on the chain. */
+/** An engine that puts the dWallet of its DKG, or of its import, on the chain. */
 export function fakeEngine(
   calls: string[],
   script: { made: MadeDWallet; readonly decryptedShare: Uint8Array },
@@ -25,6 +25,15 @@ export function fakeEngine(
       script.made = makeDWallet(userSecretKeyShare.reveal().slice());
       return {
         userDkgMessage: Uint8Array.of(1),
+        userPublicOutput: script.made.userPublicOutput,
+        encryptedUserShareAndProof: Uint8Array.of(2),
+      };
+    },
+    async prepareImport({ userSecretKeyShare, privateKey }) {
+      calls.push("prepareImport");
+      script.made = makeImportedDWallet(userSecretKeyShare.reveal().slice(), privateKey.reveal());
+      return {
+        userDkgMessage: Uint8Array.of(3),
         userPublicOutput: script.made.userPublicOutput,
         encryptedUserShareAndProof: Uint8Array.of(2),
       };

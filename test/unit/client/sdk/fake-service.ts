@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Code,
   ConnectError,
@@ -7,19 +8,33 @@ import {
   type Interceptor,
 } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../../../gen/proto/google/rpc/error_details_pb.ts";
-import { DWallet_State, Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
-import { Signing, SignRequest_Status } from "../../../../gen/proto/tss/v1/signing_pb.ts";
+import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
+import { DWallet_State, DWalletKind, Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Holder_State, Sharing } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
+import {
+  Signing,
+  type SignRequest_Hold_State,
+  SignRequest_Status,
+} from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../../gen/proto/tss/v1/types_pb.ts";
 import { deriveUserShare } from "../../../../src/client/crypto/derive-user-share.ts";
-import { deriveUserKeys, signDWalletOutput } from "../../../../src/client/crypto/user-keys.ts";
+import {
+  deriveUserKeys,
+  signDWalletOutput,
+  signEncryptionKey,
+} from "../../../../src/client/crypto/user-keys.ts";
 import { createMadeHalves } from "../../../../src/client/sdk/actions/made-halves.ts";
+import { createServiceCaller } from "../../../../src/client/sdk/calls/service-calls.ts";
+import { withHeaders } from "../../../../src/client/sdk/calls/transport.ts";
 import { createNetworkSource } from "../../../../src/client/sdk/chain/network.ts";
 import { type ClientContext, createRawClients } from "../../../../src/client/sdk/context.ts";
-import { createServiceCaller } from "../../../../src/client/sdk/service-calls.ts";
-import { withHeaders } from "../../../../src/client/sdk/transport.ts";
 import { hexToBytes } from "../../../../src/protocol/bytes.ts";
 import type { ChainReader } from "../../../../src/protocol/chain/chain-reader.ts";
-import { DWallet, EncryptedUserSecretKeyShare } from "../../../../src/protocol/chain/chain-structs.ts";
+import {
+  DWallet,
+  EncryptedUserSecretKeyShare,
+  EncryptionKey,
+} from "../../../../src/protocol/chain/chain-structs.ts";
 import { sessionIdentifierDigest } from "../../../../src/protocol/chain/session-identifier.ts";
 import {
   custodyPlaces,
@@ -37,8 +52,13 @@ const VECTOR = vectorOf("EdDSA");
 export const SEED = new Uint8Array(32).fill(21);
 export const DWALLET_ID = `0x${"d".repeat(64)}`;
 export const SHARE_ID = `0x${"5".repeat(64)}`;
+/** A share that an owner has sent to the seed's key, and the key of another user. */
+export const HELD_SHARE_ID = `0x${"6a".repeat(32)}`;
+export const RECIPIENT_KEY_ID = `0x${"3e".repeat(32)}`;
 export const NETWORK_KEY_ID = `0x${"e".repeat(64)}`;
 export const SIGN_REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
+export const PROJECT_ID = "01890a5d-ac96-774b-bcce-b302099a8058";
+export const HOLD_EXPIRES_AT = new Date(1_800_000_000_000);
 export const PRESIGN_ID = `0x${"2".repeat(64)}`;
 export const SIGN_SESSION_ID = `0x${"b".repeat(64)}`;
 export const MESSAGE = new TextEncoder().encode("a message");
@@ -73,6 +93,8 @@ export interface Script {
   dwalletState: () => Parameters<typeof DWallet.serialize>[0]["state"] | undefined;
   /** The dWallet on the chain. An onboarding replaces it. */
   made: MadeDWallet;
+  /** Whether the chain says that the dWallet's key was imported. */
+  isImportedKey: boolean;
   /** The DKG's session as the service reports it, and as the chain has it. */
   sessionDigest: Uint8Array;
   chainSession: Uint8Array | undefined;
@@ -83,6 +105,9 @@ export interface Script {
   listedDWallets: () => readonly { readonly dwalletId: string; readonly owner: string }[];
   /** The share object on the chain. Default: signed by the seed's signer over the output. */
   shareState: () => ShareState;
+  /** Changes of the share that an owner has sent to the seed's key, and of the other user's encryption key. */
+  heldShare: () => Partial<Parameters<typeof EncryptedUserSecretKeyShare.serialize>[0]>;
+  recipientKey: () => Partial<Parameters<typeof EncryptionKey.serialize>[0]> | undefined;
   /** The dWallets that the service lists for any name. Each one is the dWallet with these fields. */
   named: () => { readonly name: string; readonly dwalletId?: string }[];
   encryptionKeyAddress: string;
@@ -105,6 +130,10 @@ export interface Script {
   chainPresign: () => Uint8Array | undefined;
   reservedStatus: SignRequest_Status;
   reservedOutput: () => Uint8Array;
+  /** The hold that the service confirms; undefined for one that knows none. */
+  reservedHoldSeconds: (asked: number | undefined) => number | undefined;
+  /** The states of a request's hold, one per read; the last one stays. Empty: it has no hold. */
+  holdStates: SignRequest_Hold_State[];
   /** Runs before each message of a watch. A watch ends with its error. */
   watching: (cursor: string) => void | Promise<void>;
   onlyHeartbeats: boolean;
@@ -137,12 +166,17 @@ export function createFakeService(): FakeService {
     dwalletState: () =>
       isAccepted ? { Active: script.made.output } : { AwaitingKeyHolderSignature: script.made.output },
     made: DWALLET,
+    isImportedKey: false,
     sessionDigest: SESSION_DIGEST,
     chainSession: undefined,
     decryptedShare: DWALLET.userSecretKeyShare,
     listedShares: () => [SHARE_ID],
     listedDWallets: () => [{ dwalletId: DWALLET_ID, owner: KEYS.signerAddress }],
     shareState: () => ({ KeyHolderSigned: signDWalletOutput(KEYS, script.made.output) }),
+    heldShare: () => ({}),
+    reservedHoldSeconds: (asked) => asked,
+    holdStates: [],
+    recipientKey: () => ({}),
     named: () => [],
     encryptionKeyAddress: KEYS.signerAddress,
     shareDWalletId: DWALLET_ID,
@@ -180,11 +214,20 @@ export function createFakeService(): FakeService {
     txDigest: "dkg digest",
     sessionDigest: script.sessionDigest,
   });
+  const held = () => ({
+    dwalletId: DWALLET_ID,
+    holderAddress: KEYS.signerAddress,
+    encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+  });
   const signRequest = () => {
     const status = script.signStatuses.length > 1 ? script.signStatuses.shift()! : script.signStatuses[0]!;
+    const hold = script.holdStates.length > 1 ? script.holdStates.shift() : script.holdStates[0];
     return {
       signRequestId: SIGN_REQUEST_ID,
       status,
+      ...(hold !== undefined && {
+        hold: { state: hold, expireTime: timestampFromDate(HOLD_EXPIRES_AT), txDigest: "half digest" },
+      }),
       dwalletId: DWALLET_ID,
       curve: Curve.ED25519,
       signatureAlgorithm: SignatureAlgorithm.EdDSA,
@@ -230,6 +273,7 @@ export function createFakeService(): FakeService {
         },
         createDWallet(request, context) {
           note("createDWallet", request, context);
+          script.isImportedKey = request.kind === DWalletKind.imported_key;
           script.sessionDigest = sessionIdentifierDigest(request.sessionIdentifier, request.senderAddress);
           return dwallet(DWallet_State.AwaitingNetworkDKGVerification);
         },
@@ -237,6 +281,10 @@ export function createFakeService(): FakeService {
           note("acceptDWallet", request, context);
           isAccepted = true;
           return { ...dwallet(DWallet_State.Active), acceptTxDigest: "accept digest" };
+        },
+        adoptDWallet(request, context) {
+          note("adoptDWallet", request, context);
+          return dwallet(DWallet_State.Active);
         },
         leaveDWallet(request, context) {
           note("leaveDWallet", request, context);
@@ -257,6 +305,31 @@ export function createFakeService(): FakeService {
           return { dwallets: script.named().map((row) => ({ ...dwallet(DWallet_State.Active), ...row })) };
         },
       });
+      service(Sharing, {
+        shareDWallet(request, context) {
+          note("shareDWallet", request, context);
+          return {
+            dwalletId: request.dwalletId,
+            holderAddress: request.recipientAddress,
+            state: Holder_State.AwaitingNetworkVerification,
+            encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+          };
+        },
+        acceptShare(request, context) {
+          note("acceptShare", request, context);
+          return { ...held(), state: Holder_State.Accepted };
+        },
+        listHolders(request, context) {
+          note("listHolders", request, context);
+          return { holders: [{ ...held(), state: Holder_State.AwaitingAcceptance }] };
+        },
+      });
+      service(Account, {
+        getAccount(request, context) {
+          note("getAccount", request, context);
+          return { projectId: PROJECT_ID };
+        },
+      });
       service(Signing, {
         reserveSign(request, context) {
           note("reserveSign", request, context);
@@ -266,6 +339,7 @@ export function createFakeService(): FakeService {
             presignId: PRESIGN_ID,
             presign: script.presign,
             dwalletPublicOutput: script.reservedOutput(),
+            holdSeconds: script.reservedHoldSeconds(request.holdSeconds),
           };
         },
         submitSign(request, context) {
@@ -304,10 +378,14 @@ export function createFakeService(): FakeService {
       const state = script.dwalletState();
       const contents = new Map<string, Uint8Array>();
       if (objectIds.includes(DWALLET_ID) && state !== undefined)
-        contents.set(DWALLET_ID, encodeDWallet(script.dwalletObjectId, state));
+        contents.set(DWALLET_ID, encodeDWallet(script, state));
       for (const [id, content] of custodyObjects(TREASURY_ID, { ...HELD, owner: script.custodyOwner }))
         if (objectIds.includes(id)) contents.set(id, content);
       if (objectIds.includes(SHARE_ID)) contents.set(SHARE_ID, encodeShare(script));
+      if (objectIds.includes(HELD_SHARE_ID)) contents.set(HELD_SHARE_ID, encodeHeldShare(script));
+      const recipientKey = script.recipientKey();
+      if (objectIds.includes(RECIPIENT_KEY_ID) && recipientKey !== undefined)
+        contents.set(RECIPIENT_KEY_ID, encodeRecipientKey(recipientKey));
       const presign = script.chainPresign();
       if (objectIds.includes(PRESIGN_ID) && presign !== undefined) contents.set(PRESIGN_ID, presign);
       return contents;
@@ -382,7 +460,10 @@ export function serviceError(
   return error;
 }
 
-function encodeDWallet(id: string, state: Parameters<typeof DWallet.serialize>[0]["state"]): Uint8Array {
+function encodeDWallet(
+  { dwalletObjectId: id, isImportedKey }: Script,
+  state: Parameters<typeof DWallet.serialize>[0]["state"],
+): Uint8Array {
   const table = { id: `0x${"0".repeat(64)}`, size: 0 };
   return DWallet.serialize({
     id,
@@ -391,7 +472,7 @@ function encodeDWallet(id: string, state: Parameters<typeof DWallet.serialize>[0
     public_user_secret_key_share: null,
     dwallet_cap_id: CAP_ID,
     dwallet_network_encryption_key_id: NETWORK_KEY_ID,
-    is_imported_key_dwallet: false,
+    is_imported_key_dwallet: isImportedKey,
     encrypted_user_secret_key_shares: table,
     sign_sessions: table,
     state,
@@ -408,6 +489,33 @@ function encodeShare(script: Script): Uint8Array {
     encryption_key_address: script.encryptionKeyAddress,
     source_encrypted_user_secret_key_share_id: null,
     state: script.shareState(),
+  }).toBytes();
+}
+
+function encodeHeldShare(script: Script): Uint8Array {
+  return EncryptedUserSecretKeyShare.serialize({
+    id: HELD_SHARE_ID,
+    created_at_epoch: 0,
+    dwallet_id: DWALLET_ID,
+    encrypted_centralized_secret_share_and_proof: [1, 2, 3],
+    encryption_key_id: `0x${"1".repeat(64)}`,
+    encryption_key_address: KEYS.signerAddress,
+    source_encrypted_user_secret_key_share_id: SHARE_ID,
+    state: { NetworkVerificationCompleted: true },
+    ...script.heldShare(),
+  }).toBytes();
+}
+
+function encodeRecipientKey(change: Partial<Parameters<typeof EncryptionKey.serialize>[0]>): Uint8Array {
+  return EncryptionKey.serialize({
+    id: RECIPIENT_KEY_ID,
+    created_at_epoch: 0,
+    curve: 2,
+    encryption_key: OTHER_KEYS.encryptionKey,
+    encryption_key_signature: signEncryptionKey(OTHER_KEYS),
+    signer_public_key: OTHER_KEYS.signerPublicKey,
+    signer_address: OTHER_KEYS.signerAddress,
+    ...change,
   }).toBytes();
 }
 

@@ -4,9 +4,11 @@ import { deriveUserKeys } from "../../../../src/client/crypto/user-keys.ts";
 import { ownSeed } from "../../../../src/client/sdk/action.ts";
 import { getOrCreate, onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
 import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
+import { adoptDWallet } from "../../../../src/client/sdk/actions/recovery/adopt-dwallet.ts";
 import { findDWallets } from "../../../../src/client/sdk/actions/recovery/find-dwallets.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
+import { acceptShare, shareWith } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
 import { sign } from "../../../../src/client/sdk/actions/sign.ts";
 import { signMany } from "../../../../src/client/sdk/actions/sign-many.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
@@ -15,8 +17,11 @@ import {
   DWALLET,
   DWALLET_ID,
   type FakeService,
+  HELD_SHARE_ID,
   MESSAGE,
+  RECIPIENT_KEY_ID,
   SEED,
+  SIGNERS,
   shareOf,
 } from "./fake-service.ts";
 
@@ -69,6 +74,23 @@ describe("an action opens its dWallet with its own copy if the caller overwrites
   test.each([
     ["readKey", () => readKey(service.context, { seed, curve, dwalletId: DWALLET_ID })],
     ["recoverShare", () => recoverShare(service.context, { seed, curve, dwalletId: DWALLET_ID })],
+    ["adoptDWallet", () => adoptDWallet(service.context, { seed, curve, dwalletId: DWALLET_ID })],
+    [
+      "shareWith",
+      () => {
+        const { signerAddress: address } = SIGNERS.other;
+        service.script.heldShare = () => ({ encryption_key_address: address });
+        const recipient = { address, encryptionKeyId: RECIPIENT_KEY_ID };
+        return shareWith(service.context, { seed, curve, dwalletId: DWALLET_ID, recipient });
+      },
+    ],
+    [
+      "acceptShare",
+      () => {
+        service.script.listedShares = () => [HELD_SHARE_ID];
+        return acceptShare(service.context, { seed, curve, dwalletId: DWALLET_ID });
+      },
+    ],
     ["sign", () => sign(service.context, { ...signing, seed, message: MESSAGE })],
   ])("in %s", async (_name, begin) => {
     await expect(overwritten<unknown>(begin())).resolves.toBeDefined();

@@ -16,7 +16,7 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined }
 const network = fc.constantFrom("localnet" as const, "testnet" as const, "mainnet" as const);
 const points: fc.Arbitrary<ResumePoint> = fc.oneof(
   fc.record({
-    kind: fc.constant("onboard" as const),
+    kind: fc.constantFrom("onboard" as const, "import" as const),
     network,
     curve: fc.constantFrom(...CURVES),
     sessionIdentifier: bytes32,

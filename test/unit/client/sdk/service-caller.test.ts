@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { runAction } from "../../../../src/client/sdk/action.ts";
+import { createServiceCaller, type ServiceCaller } from "../../../../src/client/sdk/calls/service-calls.ts";
 import { createClient } from "../../../../src/client/sdk/index.ts";
-import { createServiceCaller, type ServiceCaller } from "../../../../src/client/sdk/service-calls.ts";
 import { serviceError } from "./fake-service.ts";
 
 beforeEach(() => {

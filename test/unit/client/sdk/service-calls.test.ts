@@ -7,11 +7,12 @@ import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing, GetUsageRequest_Step } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
+import { Sharing } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { createAdminClient, TssError } from "../../../../src/client/sdk/admin/index.ts";
-import { createProjectCalls } from "../../../../src/client/sdk/project-calls.ts";
-import { withHeaders } from "../../../../src/client/sdk/transport.ts";
+import { createProjectCalls } from "../../../../src/client/sdk/calls/project-calls.ts";
+import { withHeaders } from "../../../../src/client/sdk/calls/transport.ts";
 import { keyedMethods } from "../../../../src/service/access/method-policy.ts";
 import { serviceError } from "./fake-service.ts";
 
@@ -78,7 +79,7 @@ describe("every call of the contract", () => {
     }
   });
 
-  test("for projects that reads, declares a deposit or reports an exit drill, is one function of the client", async () => {
+  test("for projects that reads, declares a deposit, reports an exit drill or removes a holder, releases or cancels a half, is one function of the client", async () => {
     const { seen, transport } = recording();
     const { users, ...calls } = createProjectCalls(transport);
     await callEach(calls);
@@ -88,12 +89,15 @@ describe("every call of the contract", () => {
       "RegisterEncryptionKey",
       "CreateDWallet",
       "AcceptDWallet",
+      "AdoptDWallet",
+      "ShareDWallet",
+      "AcceptShare",
       "LeaveDWallet",
       "RefuseRelease",
       "ReserveSign",
       "SubmitSign",
     ];
-    const expected = [Account, Onboarding, Signing, Billing, Users]
+    const expected = [Account, Onboarding, Sharing, Signing, Billing, Users]
       .flatMap(({ methods }) => methods)
       .filter(({ methodKind, name }) => methodKind === "unary" && !byActions.includes(name));
     expect(seen.map(({ method }) => method.name).sort()).toEqual(expected.map(({ name }) => name).sort());

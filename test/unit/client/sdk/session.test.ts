@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Account } from "../../../../gen/client/tss/v1/account_pb.ts";
 import { Sessions } from "../../../../gen/client/tss/v1/sessions_pb.ts";
 import { Signing, WatchSignResponseSchema } from "../../../../gen/client/tss/v1/signing_pb.ts";
-import { type ClientOptions, createClient } from "../../../../src/client/sdk/client.ts";
+import { createClient } from "../../../../src/client/sdk/client.ts";
+import type { ClientOptions } from "../../../../src/client/sdk/client-options.ts";
 import type { SessionToken } from "../../../../src/client/sdk/sessions/session.ts";
 import { serviceError } from "./fake-service.ts";
 

@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
+import { type VerifyWebhookArgs, verifyWebhook } from "../../../../src/client/sdk/calls/verify-webhook.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
-import { type VerifyWebhookArgs, verifyWebhook } from "../../../../src/client/sdk/verify-webhook.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
 import { createEndpointSecrets, showPublicKey } from "../../../../src/service/webhooks/endpoint-secret.ts";
 

@@ -10,8 +10,9 @@ import {
 import type { MoveValue } from "../../../../src/localnet/fullnode/execution/move-function.ts";
 import { sealChanges } from "../../../../src/localnet/fullnode/execution/seal-changes.ts";
 import { createObjectStore } from "../../../../src/localnet/fullnode/objects/object-store.ts";
-import { blake2b256, u64Bytes } from "../../../../src/localnet/fullnode/objects/sui-types.ts";
+import { u64Bytes } from "../../../../src/localnet/fullnode/objects/sui-types.ts";
 import { genesisCommit } from "../../../../src/localnet/genesis.ts";
+import { blake2b256 } from "../../../../src/protocol/chain/sui-hash.ts";
 
 /** The sender of every transaction, who has the Treasury's caps. */
 export const SENDER = `0x${"a1".repeat(32)}`;

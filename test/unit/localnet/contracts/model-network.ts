@@ -6,6 +6,7 @@ import {
 import {
   coordinatorTypes,
   DWalletStruct,
+  EncryptedShareStruct,
   EncryptionKeyStruct,
   readInner,
   updateInner,
@@ -18,10 +19,10 @@ import type { createModelChain } from "./model-chain.ts";
 /** Acts as the Ika network and its users on a chain without a fullnode. */
 export function createModelNetwork(chain: ReturnType<typeof createModelChain>) {
   const { addresses, transact } = chain;
-  return { complete, accept, registeredUser };
+  return { complete, accept, registeredUser, shareOf };
 
   /** Completes every open session of a kind, as the network does. */
-  function complete(kind: "presign" | "dkg"): void {
+  function complete(kind: "presign" | "dkg" | "importedKey" | "futureSign"): void {
     for (const number of requestedSequenceNumbers(chain.objects, addresses)) {
       const open = requestedSession(chain.objects, addresses, number);
       if (open?.kind !== kind) continue;
@@ -39,6 +40,16 @@ export function createModelNetwork(chain: ReturnType<typeof createModelChain>) {
         value.state = { $kind: "Active", Active: { public_output: [1] } };
       });
     });
+  }
+
+  /** The dWallet's first share. */
+  function shareOf(dwalletId: string): string {
+    const share = [...chain.objects.all()].find(
+      ({ type, contents }) =>
+        type.endsWith("::EncryptedUserSecretKeyShare") &&
+        EncryptedShareStruct.parse(contents).dwallet_id === dwalletId,
+    );
+    return share!.id;
   }
 
   /** The address of a user whose encryption key is of this curve. */

@@ -5,7 +5,10 @@ import { readInner, updateInner } from "../../../../src/localnet/contracts/coord
 import { Protocol } from "../../../../src/localnet/contracts/coordinator/prices.ts";
 import {
   DkgPaid,
+  FutureSignPaid,
+  ImportPaid,
   PresignPaid,
+  SharePaid,
   SignPaid,
 } from "../../../../src/localnet/contracts/treasury/treasury-events.ts";
 import { treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
@@ -34,7 +37,15 @@ import { createModelNetwork } from "./model-network.ts";
 const UNKNOWN = `0x${"de".repeat(32)}`;
 /** More than an operator spends in a scenario. */
 const AMPLE = 1_000_000;
-const PROTOCOLS = { dkg: Protocol.DwalletDkg, presign: Protocol.Presign, sign: Protocol.Sign } as const;
+const PROTOCOLS = {
+  dkg: Protocol.DwalletDkg,
+  presign: Protocol.Presign,
+  sign: Protocol.Sign,
+  share: Protocol.ReEncryption,
+  import: Protocol.ImportedKey,
+  future_sign: Protocol.FutureSign,
+  partial_sign: Protocol.SignWithPartialSignature,
+} as const;
 
 /**
  * Creates a Treasury of the localnet in the scenarios' initial state, and returns a function that takes one step. It
@@ -44,7 +55,7 @@ const PROTOCOLS = { dkg: Protocol.DwalletDkg, presign: Protocol.Presign, sign: P
 export function createTreasuryModel(): (step: Step) => void {
   const chain = createModelChain();
   const { addresses, transact } = chain;
-  const { complete, accept, registeredUser } = createModelNetwork(chain);
+  const { complete, accept, registeredUser, shareOf } = createModelNetwork(chain);
   const foreign = {
     adminCapId: chain.createForeignCap("roles::AdminCap"),
     operatorCapId: chain.createForeignCap("treasury::OperatorCap"),
@@ -78,18 +89,71 @@ export function createTreasuryModel(): (step: Step) => void {
         expectLength(paid, 1);
         return;
       }
-      case "sign": {
+      case "import": {
+        const { curve = 0, userKey } = step;
+        const user = userKey === "none" ? UNKNOWN : registeredUser(curve);
+        const parts = [bytes(1), bytes(1), user, bytes(1), bytes(1), session(step.sessions), REFERENCE];
+        const paid = pay("import", "pay_import", step, [networkKey(step), curve, ...parts]);
+        dwallets.push(...paid.map((event) => ImportPaid.parse(event).dwallet_id));
+        expectLength(paid, 1);
+        return;
+      }
+      case "dwallet presigns": {
+        const { algorithm = 0, count = 1 } = step;
+        const sessions = Array.from({ length: count }, fresh);
+        if (step.sessions !== undefined && step.sessions !== "fresh")
+          sessions.splice(-1, 1, session(step.sessions));
+        const args = [known(dwallets, step.dwallet), algorithm, sessions];
+        const paid = pay("presign", "pay_dwallet_presigns", step, args);
+        presigns.push(...paid.map((event) => PresignPaid.parse(event).presign_id));
+        expectLength(paid, count);
+        return;
+      }
+      case "sign":
+      case "sign with imported key": {
+        const name = step.do === "sign" ? "pay_sign" : "pay_imported_key_sign";
         const ids = [known(dwallets, step.dwallet), known(presigns, step.presign)];
         const numbers = [step.curve ?? 0, step.algorithm ?? 0, step.hash ?? 0];
         const parts = [bytes(1), bytes(1), session(step.sessions), REFERENCE];
-        expectLength(pay("sign", "pay_sign", step, [...ids, ...numbers, ...parts]), 1);
+        expectLength(pay("sign", name, step, [...ids, ...numbers, ...parts]), 1);
         return;
       }
+      case "share": {
+        const dwalletId = known(dwallets, step.dwallet);
+        const recipient = step.hasKey === false ? UNKNOWN : registeredUser(0);
+        const source = step.dwallet === "unknown" || step.source === "unknown" ? UNKNOWN : shareOf(dwalletId);
+        const parts = [recipient, bytes(1), source, session(step.sessions), REFERENCE];
+        expectLength(pay("share", "pay_share", step, [dwalletId, step.curve ?? 0, ...parts]), 1);
+        return;
+      }
+      case "future sign": {
+        const ids = [known(dwallets, step.dwallet), known(presigns, step.presign)];
+        const numbers = [step.curve ?? 0, step.algorithm ?? 0, step.hash ?? 0];
+        const parts = [bytes(1), bytes(1), BigInt(step.epochs ?? 2), session(step.sessions), REFERENCE];
+        expectLength(pay("future_sign", "pay_future_sign", step, [...ids, ...numbers, ...parts]), 1);
+        return;
+      }
+      case "partial sign": {
+        const ids = [known(dwallets, step.dwallet), known(presigns, step.presign)];
+        const numbers = [step.curve ?? 0, step.algorithm ?? 0, step.hash ?? 0];
+        const message = bytes(step.message === "another" ? 2 : 1);
+        const parts = [message, session(step.sessions), REFERENCE];
+        expectLength(pay("partial_sign", "pay_partial_sign", step, [...ids, ...numbers, ...parts]), 1);
+        return;
+      }
+      case "halves":
+        for (let count = 0; count < step.count; count++)
+          for (const one of ["presigns", "complete presign", "future sign"] as const) take({ do: one });
+        return;
+      case "complete half":
+        complete("futureSign");
+        return;
       case "complete presign":
         complete("presign");
         return;
       case "activate dwallet":
         complete("dkg");
+        complete("importedKey");
         accept(dwallets.at(-1)!);
         return;
       case "pause curve":
@@ -186,6 +250,9 @@ export function createTreasuryModel(): (step: Step) => void {
         return;
       case "take in dwallet":
         takeIn("take_in_dwallet", step, "DWalletCap", [0, userOf(0).address]);
+        return;
+      case "take in imported key":
+        takeIn("take_in_imported_key", step, "ImportedKeyDWalletCap", [0, userOf(0).address]);
         return;
       case "take in presign":
         takeIn("take_in_presign", step, "UnverifiedPresignCap", []);
@@ -376,6 +443,10 @@ const EVENTS = {
   dkg: { eventName: "treasury::DkgPaid", struct: DkgPaid },
   presign: { eventName: "treasury::PresignPaid", struct: PresignPaid },
   sign: { eventName: "treasury::SignPaid", struct: SignPaid },
+  share: { eventName: "treasury::SharePaid", struct: SharePaid },
+  import: { eventName: "treasury::ImportPaid", struct: ImportPaid },
+  future_sign: { eventName: "treasury::FutureSignPaid", struct: FutureSignPaid },
+  partial_sign: { eventName: "treasury::SignPaid", struct: SignPaid },
 } as const;
 
 function bytes(value: number): Uint8Array {

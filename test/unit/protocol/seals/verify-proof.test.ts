@@ -26,6 +26,8 @@ const entry = (index: number) => ({
   projectId: index % 2 === 0 ? "project" : null,
   requestId: null,
   address: null,
+  ledgerEntryId: index === 2 ? "sign:1" : null,
+  amountMicroUsd: index === 2 ? -10n : null,
 });
 
 function proofOf(index: number): Required<AuditProofReply> {
@@ -41,7 +43,15 @@ function proofOf(index: number): Required<AuditProofReply> {
   const { createdAt: _, ...event } = entry(index);
   const createTime = timestampFromDate(TIME);
   return {
-    auditEvent: { ...event, projectId: event.projectId ?? "", requestId: "", address: "", createTime },
+    auditEvent: {
+      ...event,
+      projectId: event.projectId ?? "",
+      requestId: "",
+      address: "",
+      createTime,
+      ledgerEntryId: event.ledgerEntryId ?? "",
+      amountMicroUsd: event.amountMicroUsd ?? undefined,
+    },
     auditSeal: {
       ...content,
       createTime,
@@ -83,6 +93,20 @@ it("a proof fails with the path of another event, and without an event, a seal o
   expect(isProved({ ...proof, auditEvent: undefined })).toBe(false);
   expect(isProved({ ...proof, auditSeal: undefined })).toBe(false);
   expect(isProved({ ...proof, auditEvent: { ...proof.auditEvent!, sequence: undefined } })).toBe(false);
+});
+
+it("a proof fails with an amount or a ledger entry that the event's hash does not cover", () => {
+  const [plain, money] = [proofOf(1), proofOf(2)];
+  const changed = (proof: AuditProofReply, changes: object) =>
+    isProved({ ...proof, auditEvent: { ...proof.auditEvent!, ...changes } });
+  expect(changed(plain, {})).toBe(true);
+  expect(changed(plain, { amountMicroUsd: 0n })).toBe(false);
+  expect(changed(plain, { ledgerEntryId: "sign:1" })).toBe(false);
+  expect(changed(plain, { ledgerEntryId: "sign:1", amountMicroUsd: 0n })).toBe(false);
+  expect(changed(money, { ledgerEntryId: "" })).toBe(false);
+  expect(changed(money, { amountMicroUsd: undefined })).toBe(false);
+  expect(changed(money, { ledgerEntryId: "", amountMicroUsd: undefined })).toBe(false);
+  expect(changed(money, { amountMicroUsd: 10n })).toBe(false);
 });
 
 it("a proof with a time that no date can hold fails without an exception", () => {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { leafHash } from "../../../../src/protocol/seals/audit-entry.ts";
 import { sealHash } from "../../../../src/protocol/seals/audit-seal.ts";
 import { auditPath, GENESIS_HASH, merkleRoot } from "../../../../src/protocol/seals/merkle-tree.ts";
+import { isChargeProved } from "../../../../src/protocol/seals/proved-charge.ts";
 import {
   findReceiptFaults,
   type ReceiptClaim,
@@ -20,17 +21,25 @@ const PROJECT = "01936a2b-0000-7000-8000-000000000001";
 const OTHER_PROJECT = "01936a2b-0000-7000-8000-000000000002";
 const REQUEST = "01936a2b-0000-7000-8000-00000000000a";
 const OTHER_REQUEST = "01936a2b-0000-7000-8000-00000000000b";
+const PRICE = 10n;
 const KEY = createSealKey(new Secret("11".repeat(32)));
 const OTHER_KEY = createSealKey(new Secret("22".repeat(32)));
 
+const CHARGE = { ledgerEntryId: `sign:${REQUEST}`, amountMicroUsd: -PRICE };
+const FOREIGN_CHARGE = { ledgerEntryId: `sign:${OTHER_REQUEST}`, amountMicroUsd: -PRICE };
+const REFUND = { ledgerEntryId: `refund:${REQUEST}`, amountMicroUsd: PRICE };
+const NO_MONEY = { ledgerEntryId: "", amountMicroUsd: undefined };
 const EVENTS = [
-  { action: "sign.reserve", subject: REQUEST, projectId: PROJECT },
-  { action: "sign.submit", subject: OTHER_REQUEST, projectId: PROJECT },
-  { action: "sign.submit", subject: REQUEST, projectId: PROJECT },
-  { action: "sign.submit", subject: REQUEST, projectId: OTHER_PROJECT },
-  { action: "sign.fail", subject: REQUEST, projectId: PROJECT },
+  { action: "sign.reserve", subject: REQUEST, projectId: PROJECT, ...NO_MONEY },
+  { action: "sign.submit", subject: OTHER_REQUEST, projectId: PROJECT, ...FOREIGN_CHARGE },
+  { action: "sign.submit", subject: REQUEST, projectId: PROJECT, ...CHARGE },
+  { action: "sign.submit", subject: REQUEST, projectId: OTHER_PROJECT, ...CHARGE },
+  { action: "sign.fail", subject: REQUEST, projectId: PROJECT, ...NO_MONEY },
+  { action: "sign.refund", subject: REQUEST, projectId: PROJECT, ...REFUND },
+  { action: "sign.submit", subject: REQUEST, projectId: PROJECT, ...NO_MONEY },
+  { action: "sign.submit", subject: REQUEST, projectId: PROJECT, ...FOREIGN_CHARGE },
 ];
-const OWN = 2;
+const [OWN, REFUNDED, OLDER, CHARGED_TO_ANOTHER] = [2, 5, 6, 7];
 
 /** A receipt of the first vector's signature whose proof is that of the event with this index. */
 function receiptOf(index = OWN, { key, vector = SIGNATURE_VECTORS[0]! }: ReceiptParts = {}) {
@@ -43,7 +52,13 @@ function receiptOf(index = OWN, { key, vector = SIGNATURE_VECTORS[0]! }: Receipt
     requestId: "r-1",
     address: "192.0.2.1",
   }));
-  const leaves = entries.map(leafHash);
+  const leaves = entries.map((entry) =>
+    leafHash({
+      ...entry,
+      ledgerEntryId: entry.ledgerEntryId || null,
+      amountMicroUsd: entry.amountMicroUsd ?? null,
+    }),
+  );
   const content = {
     number: 3n,
     firstSequence: 8n,
@@ -59,6 +74,7 @@ function receiptOf(index = OWN, { key, vector = SIGNATURE_VECTORS[0]! }: Receipt
   return {
     signRequestId: REQUEST,
     projectId: PROJECT,
+    charge: { ledgerEntryId: `sign:${REQUEST}`, priceMicroUsd: PRICE },
     signatureAlgorithm: triple.signatureAlgorithm,
     hash: triple.hash,
     publicKey,
@@ -83,7 +99,7 @@ interface ReceiptParts {
   readonly vector?: (typeof SIGNATURE_VECTORS)[number];
 }
 
-const bothOf = ({ proof }: ReturnType<typeof receiptOf>): SealTrust => ({
+const bothOf = ({ proof }: Pick<ReturnType<typeof receiptOf>, "proof">): SealTrust => ({
   expectedSealHash: proof.auditSeal.sealHash,
   publicKeys: [KEY.publicKey],
 });
@@ -114,7 +130,13 @@ it("a changed bit of any byte, unit or letter in any field is found", () => {
   // A key alone proves less than both, so whatever it finds is found with both too.
   const trust = { publicKeys: [KEY.publicKey] };
   expect(findReceiptFaults(receipt, trust)).toEqual([]);
-  const { proof, ...claim } = receipt;
+  const { proof, charge, ...claim } = receipt;
+  for (const [name, value] of Object.entries(charge))
+    found(
+      `charge ${name}`,
+      changed(value).map((other) => ({ ...receipt, charge: { ...charge, [name]: other } })),
+      trust,
+    );
   for (const [name, value] of Object.entries(claim))
     found(
       name,
@@ -149,14 +171,42 @@ it("a changed bit of any byte, unit or letter in any field is found", () => {
   });
 });
 
-it.each<[string, number]>([
-  ["the reservation of the request", 0],
-  ["the submission of another request", 1],
-  ["the submission by another project", 3],
-  ["the failure of the request", 4],
-])("the proof of %s is not a receipt", (_name, index) => {
+it.each<[string, number, ReceiptFault[]]>([
+  ["the reservation of the request", 0, ["entry"]],
+  ["the submission of another request", 1, ["entry", "charge"]],
+  ["the submission by another project", 3, ["entry"]],
+  ["the failure of the request", 4, ["entry"]],
+  ["the refund of the request", REFUNDED, ["entry", "charge"]],
+])("the proof of %s is not a receipt", (_name, index, faults) => {
   const receipt = receiptOf(index, { key: KEY });
-  expect(findReceiptFaults(receipt, bothOf(receipt))).toEqual(["entry"] satisfies ReceiptFault[]);
+  expect(findReceiptFaults(receipt, bothOf(receipt))).toEqual(faults);
+});
+
+it.each<[string, ReceiptClaim["charge"]]>([
+  ["a lower price", { ledgerEntryId: `sign:${REQUEST}`, priceMicroUsd: PRICE - 1n }],
+  ["a higher price", { ledgerEntryId: `sign:${REQUEST}`, priceMicroUsd: PRICE + 1n }],
+  ["the price with the other sign", { ledgerEntryId: `sign:${REQUEST}`, priceMicroUsd: -PRICE }],
+  ["the ledger entry of another request", { ledgerEntryId: `sign:${OTHER_REQUEST}`, priceMicroUsd: PRICE }],
+  ["the ledger entry of the refund", { ledgerEntryId: `refund:${REQUEST}`, priceMicroUsd: PRICE }],
+  ["no charge", undefined],
+])("a receipt with %s is not that of the audited charge", (_name, charge) => {
+  const receipt = { ...receiptOf(OWN, { key: KEY }), charge };
+  expect(findReceiptFaults(receipt, bothOf(receipt))).toEqual(["charge"]);
+});
+
+it("a submission that is audited with the charge of another request is refused, also if the file repeats it", () => {
+  const receipt = receiptOf(CHARGED_TO_ANOTHER, { key: KEY });
+  expect(findReceiptFaults(receipt, bothOf(receipt))).toEqual(["charge"]);
+  const charge = { ledgerEntryId: `sign:${OTHER_REQUEST}`, priceMicroUsd: PRICE };
+  expect(findReceiptFaults({ ...receipt, charge }, bothOf(receipt))).toEqual(["charge"]);
+});
+
+it("an older submission without a charge is valid, and does not prove the price", () => {
+  const [older, own] = [receiptOf(OLDER, { key: KEY }), receiptOf(OWN, { key: KEY })];
+  expect(findReceiptFaults(older, bothOf(older))).toEqual([]);
+  expect(isChargeProved(older.proof)).toBe(false);
+  expect(isChargeProved(own.proof)).toBe(true);
+  expect(isChargeProved({})).toBe(false);
 });
 
 it("a seal that nothing vouches for is refused, whether it is signed or not", () => {

@@ -104,7 +104,7 @@ describe("the contract", () => {
   it("has the policy that the proto declares", () => {
     expect(methodPolicy(reserveSign)).toEqual({
       access: "project",
-      scope: "sign",
+      scope: "propose",
       costClass: "write",
       idempotency: "keyed",
       isAudited: true,

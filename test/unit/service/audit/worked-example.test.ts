@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect, it } from "vitest";
+import { encodeEntry } from "../../../../src/protocol/seals/audit-entry.ts";
 import { verified } from "../../../support/database/audit-trail.ts";
 import { readSource } from "../../../support/repository/source-files.ts";
 
@@ -60,6 +61,25 @@ it("the documented example has the seal's root, hash and signature", () => {
   expect(seal.publicKey).toBe(Buffer.from(publicKey).toString("hex"));
   const signed = Buffer.from(ascii("tss.audit.signature.v1") + hash, "hex");
   expect(ed25519.verify(Buffer.from(seal.signature, "hex"), signed, publicKey)).toBe(true);
+});
+
+it("an entry with a ledger entry has the documented bytes, and a negative amount in two's complement", () => {
+  const { leafHash: _leaf, chainHash: _chain, createTime, ...entry } = two;
+  const encoded = encodeEntry({
+    ...entry,
+    sequence: BigInt(entry.sequence),
+    auditEventId: BigInt(entry.auditEventId),
+    createdAt: new Date(createTime),
+    ledgerEntryId: "sign:1",
+    amountMicroUsd: -10n,
+  });
+  const plain = bytesOf(two).replace(ascii("tss.audit.entry.v1"), ascii("tss.audit.entry.v2"));
+  expect(Buffer.from(encoded).toString("hex")).toBe(`${plain}${text("sign:1")}fffffffffffffff6`);
+});
+
+it("an export of the first format still verifies", async () => {
+  const older = [lines[0]!.replace("export-v2", "export-v1"), ...lines.slice(1)];
+  expect(await verified(older.map((line) => Buffer.from(`${line}\n`)))).toMatchObject({ faults: [] });
 });
 
 it("the documented example verifies", async () => {

@@ -11,7 +11,7 @@ import {
   localnetHotWalletSecret,
 } from "../../../../src/localnet/seed.ts";
 import { loadConfig, readConfig } from "../../../../src/service/config/config.ts";
-import { ConfigError } from "../../../../src/service/config/config-variable.ts";
+import { ConfigError } from "../../../../src/service/config/variables/config-variable.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,6 +40,8 @@ describe("the configuration", () => {
             signByAlgorithmMicroUsd: new Map(),
             messageKibMicroUsd: 6_000n,
             dkgMicroUsd: 20_000n,
+            importMicroUsd: 20_000n,
+            holdMicroUsd: 10_000n,
           },
           presignBuckets: [],
         },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CHAIN_PINS } from "../../../../src/client/sdk/chain/network.ts";
 import { loadClientConfig, readConfig } from "../../../../src/service/config/config.ts";
-import { ConfigError } from "../../../../src/service/config/config-variable.ts";
+import { ConfigError } from "../../../../src/service/config/variables/config-variable.ts";
 import { CONFIG_VARIABLES } from "../../../../src/service/config/variables.ts";
 import { readSource } from "../../../support/repository/source-files.ts";
 

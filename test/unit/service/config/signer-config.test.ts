@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadSignerConfig } from "../../../../src/service/config/config.ts";
-import { SIGNER_VARIABLES } from "../../../../src/service/config/signer-variables.ts";
+import { SIGNER_VARIABLES } from "../../../../src/service/config/variables/signer-variables.ts";
 import { readSource } from "../../../support/repository/source-files.ts";
 
 const port = { SIGNER_PORT: "8000", SIGNER_TOKEN_FILE: "/run/token" };

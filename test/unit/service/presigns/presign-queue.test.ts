@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../src/service/platform/coordination/topics.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
@@ -89,6 +89,38 @@ it("rejects a project's callers before they fill the queue", async () => {
   await settled();
   deliver("a", "b", "c");
   expect(await Promise.all([...waiting, neighbour])).toEqual(["a", "c", "b"]);
+});
+
+it("counts a project's callers at all buckets of single dWallets together", async () => {
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  const wait = { ...patient, signal: end.signal };
+  const outcomes: string[] = [];
+  const queue = createPresignQueue({
+    clock: systemClock,
+    signals,
+    pollMs: NEVER_MS,
+    projectWaitingMaxCount: 2,
+    onWait: (outcome) => outcomes.push(outcome),
+  });
+  const ofDWallet = (networkEncryptionKeyId: string) => ({
+    ...bucket,
+    networkEncryptionKeyId,
+    ofDWallet: true,
+  });
+  const waiting = ["0xa", "0xb"].map((id) => queue.take(ofDWallet(id), wait, attempt));
+  await settled();
+  const refused = queue.take(ofDWallet("0xc"), wait, attempt);
+  await settled();
+  expect(outcomes).toEqual(["refused"]);
+  expect(await refused).toBeUndefined();
+  const others = [
+    queue.take(ofDWallet("0xc"), { ...wait, projectId: "two" }, attempt),
+    queue.take(bucket, wait, attempt),
+  ];
+  await settled();
+  deliver("a", "b", "c", "d");
+  expect((await Promise.all([...waiting, ...others])).toSorted()).toEqual(["a", "b", "c", "d"]);
 });
 
 it("polls if a signal is lost", async () => {

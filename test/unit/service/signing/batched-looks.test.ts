@@ -26,6 +26,15 @@ const CHANGED = {
   dwalletId: "dwallet",
   presignId: "presign",
   userReference: null,
+  activeHolders: [],
+  holdSeconds: null,
+  holdState: null,
+  holdPriceMicroUsd: 0n,
+  holdExpiresAt: null,
+  holdTxDigest: null,
+  submittedAt: null,
+  sentAt: null,
+  landedAt: null,
 };
 
 /** A database whose queries the test answers. */

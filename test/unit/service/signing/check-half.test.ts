@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryBuckets } from "../../../../src/service/platform/coordination/local-coordination.ts";
-import { createCheckHalf, wrongHalvesSizes } from "../../../../src/service/signing/verifier.ts";
+import { createCheckHalf, wrongHalvesSizes } from "../../../../src/service/signing/verify/verifier.ts";
 
 const claim = {} as never;
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MalformedBytesError } from "../../../../src/protocol/bytes.ts";
-import { checkSignMessage, type SignMessageClaim } from "../../../../src/service/signing/verify-work.ts";
+import {
+  checkSignMessage,
+  type SignMessageClaim,
+} from "../../../../src/service/signing/verify/verify-work.ts";
 import { flipBit, vectorOf } from "../../../support/crypto/signature-vectors.ts";
 
 const claimOf = (algorithm: Parameters<typeof vectorOf>[0]): SignMessageClaim => {

@@ -11,6 +11,7 @@ import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Receipts } from "../../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../../gen/proto/tss/v1/webhooks_pb.ts";
@@ -51,6 +52,7 @@ const SERVICES = [
   Operations,
   Receipts,
   Sessions,
+  Sharing,
   Signing,
   Users,
 ];
@@ -114,8 +116,9 @@ describe("the OpenAPI document", () => {
       if (policy.access === "admin") expect(security).toEqual([{ adminKey: [] }, { adminKeyHeader: [] }]);
       if (policy.access === "project") {
         const { scope } = policy;
-        const roles = scope === "any" ? [] : [scope];
-        expect(security).toEqual([{ projectKey: roles }, { projectKeyHeader: roles }]);
+        // The scope `sign` includes `propose`.
+        const roles = scope === "any" ? [[]] : scope === "propose" ? [["sign"], ["propose"]] : [[scope]];
+        expect(security).toEqual(roles.flatMap((each) => [{ projectKey: each }, { projectKeyHeader: each }]));
         const meaning = scope === "any" ? "whatever its scopes" : `the scope \`${scope}\``;
         expect(operationOf(method.localName).description).toContain(meaning);
       }

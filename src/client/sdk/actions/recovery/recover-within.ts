@@ -20,7 +20,8 @@ import { readSecretHex } from "../../checks.ts";
 import type { ClientContext } from "../../context.ts";
 import { TssError } from "../../errors.ts";
 import type { Curve } from "../../names.ts";
-import { askIfReachable, askService } from "../ask-service.ts";
+import { askIfReachable } from "../ask-service.ts";
+import { acceptedBy, acceptedImport } from "../imports/accepted-import.ts";
 import { openSeedShare } from "../seed-share.ts";
 import { type FoundBy, findShareId } from "../share-id.ts";
 
@@ -85,7 +86,8 @@ export interface ShareSource {
   /**
    * Decrypts the share from the chain instead of deriving it from the seed. Use it only for dWallets that were made
    * before shares were derived from the seed, or by other software with this seed: the maker of such a dWallet may know
-   * the share and sign with it. Default false.
+   * the share and sign with it. The seed of somebody with whom the owner has shared the dWallet needs it too. Default
+   * false.
    */
   readonly acceptUnverifiedShare?: boolean | undefined;
 }
@@ -98,15 +100,13 @@ async function recoverFrom(
   dwallet: CompletedDWallet,
   parameters: Uint8Array,
 ): Promise<SecretBytes> {
-  const { seed, curve, isChainFirst } = source;
+  const { seed, curve } = source;
   if (source.acceptUnverifiedShare !== true) {
     return action.own((await openSeedShare(context, action, { ...source, dwallet, parameters })).share);
   }
+  // The service names the owner's share, and the seed may be another holder's.
   const shareId =
-    source.encryptedUserSecretKeyShareId ??
-    (isChainFirst === true
-      ? await findShareId(context, action, source, dwallet)
-      : (await askService(context, action, dwallet.id)).encryptedUserSecretKeyShareId);
+    source.encryptedUserSecretKeyShareId ?? (await findShareId(context, action, source, dwallet));
   const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
   return action.own(await openShare(context, action, keys, dwallet, shareId));
 }
@@ -124,7 +124,6 @@ async function openShare(
   dwallet: CompletedDWallet,
   encryptedUserSecretKeyShareId: string,
 ): Promise<SecretBytes> {
-  const { networkEncryptionKeyId } = dwallet;
   const { publicOutput } = dwallet.state;
   const content = await readObject(context, action, ENCRYPTED_SHARE, encryptedUserSecretKeyShareId);
   if (content === undefined) throw new TssError("SHARE_MISMATCH", "the chain has no such encrypted share");
@@ -139,19 +138,33 @@ async function openShare(
   ) {
     throw new TssError("OUTPUT_MISMATCH", "the seed's signer did not sign this public output");
   }
+  return await decryptFitting(context, action, keys, dwallet, encrypted.encryptedShareAndProof);
+}
+
+/** Decrypts a share, and returns it if it leads to the dWallet's whole public output. Throws SHARE_MISMATCH otherwise. */
+export async function decryptFitting(
+  context: ClientContext,
+  action: Action,
+  keys: UserKeys,
+  dwallet: CompletedDWallet,
+  encryptedShareAndProof: Uint8Array,
+): Promise<SecretBytes> {
+  const { networkEncryptionKeyId } = dwallet;
+  const { publicOutput } = dwallet.state;
   const parameters = await context.parameters.load(action, { curve: keys.curve, networkEncryptionKeyId });
   const share = await context.engine.decryptShare({
     curve: keys.curve,
     parameters,
     decryptionKey: keys.decryptionKey,
     dwalletOutput: publicOutput,
-    encryptedShareAndProof: encrypted.encryptedShareAndProof,
+    encryptedShareAndProof,
     signal: action.signal,
   });
   let isFit = false;
   try {
+    const importedPublicKey = await acceptedBy(context, action, dwallet, keys);
     const claim = { curve: keys.curve, parameters, userSecretKeyShare: share, dwalletOutput: publicOutput };
-    isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });
+    isFit = await context.engine.isOutputOfShare({ ...claim, importedPublicKey, signal: action.signal });
   } finally {
     if (!isFit) share.destroy();
   }
@@ -184,6 +197,7 @@ export async function openFittingShare(
     parameters,
     userSecretKeyShare: given,
     dwalletOutput: dwallet.state.publicOutput,
+    importedPublicKey: await acceptedImport(context, action, dwallet, source),
     signal: action.signal,
   };
   if (!(await fits(context.engine, claim)))

@@ -1,6 +1,7 @@
 import { CoordinatorInnerDynamicField, CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
+import { U64 } from "../../../../protocol/chain/fast-bcs.ts";
 import { fieldId, idName, objectFieldId, u64Name } from "../../../fullnode/objects/dynamic-fields.ts";
+import type { ChainObject } from "../../../fullnode/objects/object.ts";
 import type { ObjectStore } from "../../../fullnode/objects/object-store.ts";
 import type { NetworkAddresses } from "../../addresses.ts";
 import type { SessionFields } from "../sessions.ts";
@@ -78,7 +79,7 @@ export function requestedSequenceNumbers(objects: ObjectStore, addresses: Networ
   const { sessions } = keeperOf(objects, addresses);
   return objects
     .fields(sessions.id)
-    .map((object) => BigInt(bcs.u64().parse(object.field?.name ?? new Uint8Array(8))))
+    .map((object) => BigInt(U64.parse(object.field?.name ?? new Uint8Array(8))))
     .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
@@ -92,8 +93,19 @@ function decodeSession(sequenceNumber: bigint, type: string, bytes: Uint8Array):
   throw new Error(`unknown session event ${type}`);
 }
 
-function keeperOf(objects: ObjectStore, addresses: NetworkAddresses) {
+function keeperOf(objects: ObjectStore, addresses: NetworkAddresses): Keeper {
   const innerState = objects.get(addresses.coordinatorInnerId);
   if (innerState === undefined) throw new Error("the coordinator has no inner state");
-  return CoordinatorInnerDynamicField.parse(innerState.contents).value.sessions_manager.user_sessions_keeper;
+  const known = keepers.get(innerState);
+  if (known !== undefined) return known;
+  const inner = CoordinatorInnerDynamicField.parse(innerState.contents).value;
+  const keeper = inner.sessions_manager.user_sessions_keeper;
+  keepers.set(innerState, keeper);
+  return keeper;
 }
+
+type Keeper =
+  (typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType)["sessions_manager"]["user_sessions_keeper"];
+
+/** By version of the coordinator's inner state, which takes long to parse and is read for each waiting session. */
+const keepers = new WeakMap<ChainObject, Keeper>();

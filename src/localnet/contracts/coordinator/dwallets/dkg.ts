@@ -1,5 +1,6 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
+import { Address } from "../../../../protocol/chain/fast-bcs.ts";
 import type { ExecutionState, WorkingObject } from "../../../fullnode/execution/execution-state.ts";
 import {
   address,
@@ -253,5 +254,5 @@ const OptionalSign = bcs.option(CoordinatorInnerModule.SignDuringDKGRequest);
 
 /** Returns the cap and the optional sign id, as Move does. */
 function results({ cap, signId }: RequestedDwallet) {
-  return [objectValue(cap), plainValue(OPTIONAL_ID, bcs.option(bcs.Address).serialize(signId).toBytes())];
+  return [objectValue(cap), plainValue(OPTIONAL_ID, bcs.option(Address).serialize(signId).toBytes())];
 }

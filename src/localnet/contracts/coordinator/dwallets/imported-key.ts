@@ -64,7 +64,7 @@ export function importedKeyFunctions(addresses: NetworkAddresses): readonly Move
           signerPublicKey,
           sessionIdentifier,
         };
-        return [objectValue(requestImport(state, addresses, request, { ika, sui }))];
+        return [objectValue(requestImport(state, addresses, request, { ika, sui }).cap)];
       },
     }),
   ];
@@ -73,7 +73,8 @@ export function importedKeyFunctions(addresses: NetworkAddresses): readonly Move
 const ImportEvent = SessionsManagerModule.DWalletSessionEvent(DWalletImportedKeyVerificationRequestEvent);
 const FUNCTION_NAME = "request_imported_key_dwallet_verification";
 
-interface ImportRequest {
+/** The arguments of `request_imported_key_dwallet_verification`. */
+export interface ImportRequest {
   readonly networkEncryptionKeyId: string;
   readonly curve: number;
   readonly userMessage: Uint8Array;
@@ -84,13 +85,16 @@ interface ImportRequest {
   readonly sessionIdentifier: WorkingObject;
 }
 
-/** Creates the dWallet in AwaitingNetworkImportedKeyVerification, pays and queues its session. Returns its cap. */
-function requestImport(
+/**
+ * Creates the dWallet in AwaitingNetworkImportedKeyVerification, pays and queues its session. The transaction holds its
+ * cap.
+ */
+export function requestImport(
   state: ExecutionState,
   addresses: NetworkAddresses,
   request: ImportRequest,
   payment: PaymentCoins,
-): WorkingObject {
+): { readonly cap: WorkingObject; readonly dwalletId: string } {
   const { curve, networkEncryptionKeyId, encryptedShareAndProof } = request;
   checkCurveSupport(state, addresses, curve);
   checkNetworkKey(state, addresses, networkEncryptionKeyId, curve, FUNCTION_NAME);
@@ -130,5 +134,5 @@ function requestImport(
     eventName: "DWalletImportedKeyVerificationRequestEvent",
     encode: (fields) => ImportEvent.serialize({ ...fields, event_data: event }).toBytes(),
   });
-  return cap;
+  return { cap, dwalletId };
 }

@@ -82,7 +82,7 @@ interface ReEncryptionRequest {
 }
 
 /** Adds a share for another key to a dWallet, pays for the check of its proof and queues it. It needs no cap. */
-function requestReEncryption(
+export function requestReEncryption(
   state: ExecutionState,
   addresses: NetworkAddresses,
   {

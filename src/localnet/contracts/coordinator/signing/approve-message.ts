@@ -63,8 +63,8 @@ export function approveMessage(
   return approval(key, message);
 }
 
-/** Approves one signature by an imported key. */
-function approveImportedKeyMessage(
+/** Approves one signature over `message` by the imported key of the cap, which must be active. */
+export function approveImportedKeyMessage(
   state: ExecutionState,
   addresses: NetworkAddresses,
   cap: WorkingObject,

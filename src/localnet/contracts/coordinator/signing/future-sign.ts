@@ -91,7 +91,7 @@ export function futureSignFunctions(addresses: NetworkAddresses): readonly MoveF
       name: VERIFY,
       parameters: [borrowedMut(types.coordinator), owned(unverified)],
       returns: [verified],
-      run: ({ state }, _coordinator, cap) => [objectValue(verifyCap(state, addresses, cap))],
+      run: ({ state }, _coordinator, cap) => [objectValue(verifyPartialCap(state, addresses, cap))],
     }),
   ];
 }
@@ -109,7 +109,8 @@ export function partialSignature(
   return borrowObject(state, readInner(state, addresses).partial_centralized_signed_messages, idName(id));
 }
 
-interface FutureSignRequest {
+/** The arguments of `request_future_sign`. */
+export interface FutureSignRequest {
   readonly dwalletId: string;
   readonly cap: WorkingObject;
   readonly message: Uint8Array;
@@ -122,7 +123,7 @@ interface FutureSignRequest {
  * Keeps the user's half of a signature together with its presign's cap, pays for its verification and queues it. The
  * presign stays on the chain until the signature is completed. Returns the cap of the partial signature.
  */
-function requestFutureSign(
+export function requestFutureSign(
   state: ExecutionState,
   addresses: NetworkAddresses,
   request: FutureSignRequest,
@@ -192,7 +193,11 @@ function requestFutureSign(
 }
 
 /** Exchanges the cap of a partial signature that the network has verified for a verified one. */
-function verifyCap(state: ExecutionState, addresses: NetworkAddresses, cap: WorkingObject): WorkingObject {
+export function verifyPartialCap(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  cap: WorkingObject,
+): WorkingObject {
   const { dwalletPackageId } = addresses;
   const { partial_centralized_signed_message_id: id } = state.read(cap, UnverifiedPartialUserSignatureCap);
   const object = partialSignature(state, addresses, id);

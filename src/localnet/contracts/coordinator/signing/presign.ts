@@ -67,7 +67,7 @@ export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunc
       returns: [unverified],
       run({ state }, _coordinator, dwalletId, signatureAlgorithm, sessionIdentifier, ika, sui) {
         const request = { dwalletId, signatureAlgorithm, sessionIdentifier };
-        return [objectValue(requestDwalletPresign(state, addresses, request, { ika, sui }))];
+        return [objectValue(requestDwalletPresign(state, addresses, request, { ika, sui }).cap)];
       },
     }),
     moveFunction({
@@ -119,12 +119,12 @@ export function requestGlobalPresign(
 }
 
 /** Requests a presign that only this dWallet can use. The transaction holds its cap. */
-function requestDwalletPresign(
+export function requestDwalletPresign(
   state: ExecutionState,
   addresses: NetworkAddresses,
   { dwalletId, signatureAlgorithm, sessionIdentifier }: DwalletPresignRequest,
   payment: PaymentCoins,
-): WorkingObject {
+): { readonly cap: WorkingObject; readonly presignId: string } {
   const functionName = "request_presign";
   const { dwallet, publicOutput } = activeDwallet(state, addresses, dwalletId, functionName);
   const { curve, dwallet_network_encryption_key_id: networkEncryptionKeyId } = dwallet;
@@ -135,10 +135,11 @@ function requestDwalletPresign(
   }
   const owner = { id: dwalletId, publicOutput };
   const scope = { networkEncryptionKeyId, curve, signatureAlgorithm, dwallet: owner };
-  return startPresign(state, addresses, scope, sessionIdentifier, payment).cap;
+  return startPresign(state, addresses, scope, sessionIdentifier, payment);
 }
 
-interface DwalletPresignRequest {
+/** The arguments of `request_presign`. */
+export interface DwalletPresignRequest {
   readonly dwalletId: string;
   readonly signatureAlgorithm: number;
   readonly sessionIdentifier: WorkingObject;

@@ -1,5 +1,6 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
+import { Address } from "../../../../protocol/chain/fast-bcs.ts";
 import type { ExecutionState, WorkingObject } from "../../../fullnode/execution/execution-state.ts";
 import {
   borrowed,
@@ -61,22 +62,32 @@ export function signWithPartialFunctions(addresses: NetworkAddresses): readonly 
         const approval = MessageApproval.parse(approved);
         const request = { functionName: name, cap, approval, sessionIdentifier, isImportedKey };
         const signId = signWithPartial(state, addresses, request, { ika, sui });
-        return returns.map((type) => plainValue(type, bcs.Address.serialize(signId).toBytes()));
+        return returns.map((type) => plainValue(type, Address.serialize(signId).toBytes()));
       },
     });
   const [own, imported] = ["MessageApproval", "ImportedKeyMessageApproval"] as const;
-  const [ownSign, importedSign] = [
-    "request_sign_with_partial_user_signature",
-    "request_imported_key_sign_with_partial_user_signature",
-  ] as const;
   return [
     match("match_partial_user_signature_with_message_approval", own),
     match("match_partial_user_signature_with_imported_key_message_approval", imported),
-    sign(ownSign, own, false, []),
-    sign(`${ownSign}_and_return_id`, own, false, [ID_TYPE]),
-    sign(importedSign, imported, true, []),
-    sign(`${importedSign}_and_return_id`, imported, true, [ID_TYPE]),
+    sign(SIGN, own, false, []),
+    sign(`${SIGN}_and_return_id`, own, false, [ID_TYPE]),
+    sign(SIGN_IMPORTED, imported, true, []),
+    sign(`${SIGN_IMPORTED}_and_return_id`, imported, true, [ID_TYPE]),
   ];
+}
+
+const SIGN = "request_sign_with_partial_user_signature";
+const SIGN_IMPORTED = "request_imported_key_sign_with_partial_user_signature";
+
+/** Completes a verified partial signature, for a Move call of another package. Returns the sign id. */
+export function requestSignWithPartial(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: Omit<CompletedSign, "functionName">,
+  payment: PaymentCoins,
+): string {
+  const functionName = request.isImportedKey ? SIGN_IMPORTED : SIGN;
+  return signWithPartial(state, addresses, { ...request, functionName }, payment);
 }
 
 /** Returns true if the approval is for exactly what the user has half signed. */

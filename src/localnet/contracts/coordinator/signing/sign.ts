@@ -1,5 +1,5 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
+import { Address } from "../../../../protocol/chain/fast-bcs.ts";
 import type { ExecutionState, WorkingObject } from "../../../fullnode/execution/execution-state.ts";
 import {
   borrowedMut,
@@ -54,7 +54,7 @@ export function signFunctions(addresses: NetworkAddresses): readonly MoveFunctio
         const approval = MessageApproval.parse(approved);
         const request = { cap, approval, userSignMessage, sessionIdentifier, isImportedKey };
         const signId = requestSign(state, addresses, request, { ika, sui });
-        return returns.map((type) => plainValue(type, bcs.Address.serialize(signId).toBytes()));
+        return returns.map((type) => plainValue(type, Address.serialize(signId).toBytes()));
       },
     });
   return [

@@ -1,6 +1,6 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { Address } from "../../../../protocol/chain/fast-bcs.ts";
 import type { ExecutionState, WorkingObject } from "../../../fullnode/execution/execution-state.ts";
 import {
   addField,
@@ -33,7 +33,7 @@ export interface TakenPresign {
 
 /** Writes under a new global presign for which network key it is. */
 export function bindToNetworkKey(state: ExecutionState, presignId: string, networkKeyId: string): void {
-  const value = bcs.Address.serialize(networkKeyId).toBytes();
+  const value = Address.serialize(networkKeyId).toBytes();
   addField(state, fieldsOf(presignId), NETWORK_KEY_FIELD, ID_TYPE, value);
 }
 
@@ -126,7 +126,7 @@ function completedPresign(addresses: NetworkAddresses, functionName: string, ses
 function networkKeyOf(state: ExecutionState, session: Session): string | undefined {
   if (session.dwallet_id !== null) return undefined;
   const value = fieldValue(state, fieldsOf(session.id), NETWORK_KEY_FIELD);
-  return value === undefined ? undefined : bcs.Address.parse(value);
+  return value === undefined ? undefined : Address.parse(value);
 }
 
 /** Move's name of the dynamic field. */

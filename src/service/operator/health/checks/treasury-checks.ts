@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import { SUI_TYPE_ARG } from "@mysten/sui/utils";
+import { Address } from "../../../../protocol/chain/fast-bcs.ts";
 import { createNetworkReader } from "../../../chain/reader.ts";
 import { LOW_GAS_MIST, readLaneGas } from "../../../chain/submit/lane-gas.ts";
 import { createTreasuryReader } from "../../../chain/treasury/treasury-reader.ts";
@@ -73,7 +74,7 @@ async function lookAtTreasury(chain: HealthChain): Promise<Finding> {
   return { status: "ok", found };
 }
 
-const Cap = bcs.struct("OperatorCap", { id: bcs.Address, treasury_id: bcs.Address });
+const Cap = bcs.struct("OperatorCap", { id: Address, treasury_id: Address });
 
 async function lookAtCaps(chain: HealthChain): Promise<Finding> {
   const client = await answering(chain);

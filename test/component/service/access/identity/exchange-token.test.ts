@@ -21,12 +21,9 @@ import {
 } from "../../../../../src/service/access/stored-sessions.ts";
 import { createLocalCoordination } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
+import { revokeUserSessions } from "../../../../../src/service/users/end-sessions.ts";
 import { createProviderSessions } from "../../../../../src/service/users/provider-sessions.ts";
-import {
-  createSessionDeps,
-  createSessionOfUser,
-  revokeUserSessions,
-} from "../../../../../src/service/users/sessions.ts";
+import { createSessionDeps, createSessionOfUser } from "../../../../../src/service/users/sessions.ts";
 import {
   signedToken,
   type TokenKey,
@@ -252,6 +249,12 @@ describe("an ID token", () => {
     const audited = "SELECT subject FROM audit_event WHERE action = 'user.end_sessions' AND project_id = $1";
     expect(await database.query(audited, [projectId])).toEqual([{ subject: "user-7" }]);
     await exchanged(tokenOf("user-8"));
+    // The database's clock goes on while the provider's stands still, so the sessions end at a time of the latter.
+    await database.query(
+      "UPDATE project_user SET sessions_ended_at = $2 WHERE project_id = $1 AND reference = 'user-7'",
+      [projectId, new Date(NOW_MS)],
+    );
+    await expect(exchanged(before)).rejects.toMatchObject(refused("revoked"));
     await exchanged(tokenOf("user-7", { iat: Math.floor(NOW_MS / 1_000) + 30 }));
   });
 

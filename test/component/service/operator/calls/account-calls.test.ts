@@ -322,6 +322,48 @@ describe("the audit trail", () => {
     expect(await refusalOf(admin.listAuditEvents({ projectId: UNKNOWN }))).toBe("PROJECT_NOT_FOUND");
   });
 
+  it("is listed by action, with and without a project, and by time", async () => {
+    const other = await projectWith(database, 0n);
+    const actions = ["sign.submit", "user.create", "dwallet.remove-holder", "sign.submit", "user.create"];
+    // Later than the events of the other tests, which have smaller ids.
+    const beginMs = Date.now() + 3_600_000;
+    const at = (minute: number) => new Date(beginMs + minute * 60_000);
+    // The last event belongs to a transaction that began before the one in front of it.
+    const minutes = [0, 60, 120, 180, 175];
+    for (const [index, action] of actions.entries())
+      for (const id of [projectId, other])
+        await database.query(
+          "INSERT INTO audit_event (actor, project_id, action, subject, created_at) VALUES ('early', $1, $2, $3, $4)",
+          [id, action, String(index), at(minutes[index]!)],
+        );
+    const listed = (filter: object) =>
+      walk(async (pageToken) => {
+        const page = await admin.listAuditEvents({ actor: "early", ...filter, pageSize: 1, pageToken });
+        return { rows: page.auditEvents, nextPageToken: page.nextPageToken };
+      });
+    const subjectsOf = async (filter: object) => (await listed(filter)).map(({ subject }) => Number(subject));
+    const from = (minute: number) => ({ startTime: timestampFromDate(at(minute)) });
+    const to = (minute: number) => ({ endTime: timestampFromDate(at(minute)) });
+    expect(await subjectsOf({ projectId })).toEqual([4, 3, 2, 1, 0]);
+    expect(await subjectsOf({ projectId, action: "user.create" })).toEqual([4, 1]);
+    expect(await subjectsOf({ projectId, action: "sign.submit" })).toEqual([3, 0]);
+    expect(await subjectsOf({ action: "user.create" })).toEqual([4, 4, 1, 1]);
+    expect(await subjectsOf({ action: "sign.submit" })).toEqual([3, 3, 0, 0]);
+    expect(await subjectsOf({ action: "dwallet.remove-holder" })).toEqual([2, 2]);
+    expect(await subjectsOf({ actor: "nobody", action: "user.create" })).toEqual([]);
+    expect(await subjectsOf({ projectId, ...from(60) })).toEqual([4, 3, 2, 1]);
+    expect(await subjectsOf({ projectId, ...from(61), ...to(180) })).toEqual([4, 2]);
+    expect(await subjectsOf({ projectId, ...to(60) })).toEqual([0]);
+    expect(await subjectsOf({ projectId, action: "user.create", ...from(100) })).toEqual([4]);
+    expect(await subjectsOf({ ...from(176), ...to(181) })).toEqual([3, 3]);
+    expect(await subjectsOf({ ...from(181) })).toEqual([]);
+    expect(await refusalOf(listed({ ...from(5), ...to(5) }))).toBe("VALIDATION");
+    expect(await refusalOf(listed({ action: "user" }))).toBe("VALIDATION");
+    const { nextPageToken } = await admin.listAuditEvents({ projectId, pageSize: 1, ...from(60) });
+    const wrong = admin.listAuditEvents({ projectId, pageToken: nextPageToken, ...from(59) });
+    expect(await refusalOf(wrong)).toBe("VALIDATION");
+  });
+
   it("shows nothing of another network's projects", async () => {
     const far = await foreignProject();
     const { auditEvents } = await admin.listAuditEvents({ pageSize: 200 });

@@ -63,7 +63,7 @@ it("every event has a proof that leads to its seal's hash", async () => {
       auditPath,
     } = await admin.getAuditProof({ auditEventId: listed.auditEventId });
     expect(event).toEqual(listed);
-    const { createTime, sequence, projectId, requestId, address, ...shown } = event!;
+    const { createTime, sequence, projectId, requestId, address, ledgerEntryId, ...shown } = event!;
     const leaf = leafHash({
       ...shown,
       sequence: sequence!,
@@ -71,6 +71,8 @@ it("every event has a proof that leads to its seal's hash", async () => {
       projectId: projectId || null,
       requestId: requestId || null,
       address: address || null,
+      ledgerEntryId: ledgerEntryId || null,
+      amountMicroUsd: shown.amountMicroUsd ?? null,
     });
     const [index, leafCount] = [
       sequence! - seal!.firstSequence,

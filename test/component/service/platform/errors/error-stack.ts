@@ -9,6 +9,7 @@ import { Events } from "../../../../../gen/proto/tss/v1/events_pb.ts";
 import { Identity } from "../../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../../gen/proto/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../../../gen/proto/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../../gen/proto/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../../../gen/proto/tss/v1/webhooks_pb.ts";
@@ -44,6 +45,7 @@ import type { TreasuryState } from "../../../../../src/service/chain/treasury/tr
 import { createEventsService } from "../../../../../src/service/events/events-service.ts";
 import { createOnboardingService } from "../../../../../src/service/onboarding/onboarding-service.ts";
 import { createParameterStore } from "../../../../../src/service/onboarding/parameter-store.ts";
+import { createSharingService } from "../../../../../src/service/onboarding/sharing/sharing-service.ts";
 import {
   createLocalCoordination,
   createLocalSignals,
@@ -62,7 +64,7 @@ import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts"
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { createReceiptsService } from "../../../../../src/service/signing/receipts-service.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
-import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
+import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verify/verifier.ts";
 import { createProviderSessions } from "../../../../../src/service/users/provider-sessions.ts";
 import {
   createSessionDeps,
@@ -217,7 +219,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog });
   const errors = createErrorMapping((failure) => failures.push(failure));
-  const onboardingWith = (readsPerSecond: number) => {
+  const onboardingDepsWith = (readsPerSecond: number) => {
     const callerReads = createCallerReads({
       network: "localnet",
       limits: { projectPerSecond: readsPerSecond, totalPerSecond: 1_000 },
@@ -225,19 +227,22 @@ export async function startErrorStack(): Promise<ErrorStack> {
       coordination: createLocalCoordination(() => 0),
       backOffs: createBackOffs(systemClock),
     });
-    return createOnboardingService({
+    return {
       database,
       network,
       reader,
       signals,
       parameters,
       parameterStore,
-      readerFor: (projectId) => createNetworkReader({ ...network, ...callerReads(projectId) }),
+      readerFor: (projectId: string) => createNetworkReader({ ...network, ...callerReads(projectId) }),
       dkgsPerDay: BOUNDS.dkgsPerDay,
       usersMaxCount: BOUNDS.usersMaxCount,
       dkgPriceMicroUsd: PRICES.dkgMicroUsd,
+      importPriceMicroUsd: PRICES.importMicroUsd,
+      paysImports: async () => true,
       refundsPerDay: 1,
-    });
+      sharePriceMicroUsd: PRICES.shareMicroUsd,
+    };
   };
   const wrongHalvesSize = { burstCount: BOUNDS.wrongHalvesCount, perSecond: 0.01 };
   const wrongHalves = createLocalCoordination().buckets("wrong halves", wrongHalvesSize);
@@ -294,7 +299,18 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signals,
     },
   });
-  const services = [Onboarding, Signing, Billing, Users, Sessions, Events, Webhooks, Identity, Admin];
+  const services = [
+    Onboarding,
+    Sharing,
+    Signing,
+    Billing,
+    Users,
+    Sessions,
+    Events,
+    Webhooks,
+    Identity,
+    Admin,
+  ];
   const coordination = createLocalCoordination(undefined, true);
   const checkProof = createProofCheck({
     nonces: createProofNonces(new Uint8Array(32)),
@@ -326,7 +342,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signing: replace,
     } = options;
     const { streams = { perKey: 100, perProject: 100, perAddress: 100 } } = options;
-    const onboarding = onboardingWith(options.readsPerSecond ?? 1_000);
+    const onboardingDeps = onboardingDepsWith(options.readsPerSecond ?? 1_000);
+    const onboarding = createOnboardingService(onboardingDeps);
+    const sharing = createSharingService(onboardingDeps);
     const signing = signingWith(verifier);
     const billing = createBillingService(
       takesDeposits === false ? priced : { ...priced, deposits: { ...deposits, ...options.deposits } },
@@ -348,6 +366,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
             })
           : [
               registerService(Onboarding, onboarding),
+              registerService(Sharing, sharing),
               registerService(Signing, { ...signing, ...replace?.(signing) }),
               registerService(Billing, billing),
               registerService(Users, createUsersService(sessions)),

@@ -21,6 +21,7 @@ import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.
 import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
 import { REQUEST_PROVOCATIONS } from "./provocations/request-provocations.ts";
+import { SHARING_PROVOCATIONS } from "./provocations/sharing-provocations.ts";
 import { SIGNING_PROVOCATIONS } from "./provocations/signing-provocations.ts";
 import { USER_PROVOCATIONS } from "./provocations/user-provocations.ts";
 import { createRestClient } from "./rest-client.ts";
@@ -31,6 +32,7 @@ const TABLES = [
   IDENTITY_PROVOCATIONS,
   REQUEST_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
+  SHARING_PROVOCATIONS,
   USER_PROVOCATIONS,
   EVENT_PROVOCATIONS,
   SIGNING_PROVOCATIONS,

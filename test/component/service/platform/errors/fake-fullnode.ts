@@ -23,8 +23,8 @@ export interface FakeFullnode {
   /** The service's own reader, over the fake clients. */
   readonly reader: NetworkReader;
   readonly networkKeyId: string;
-  /** Puts a dWallet into the Treasury's custody. */
-  hold(custody: TestCustody): void;
+  /** Puts a dWallet into the Treasury's custody, and further objects on the chain. */
+  hold(custody: TestCustody, contents?: ReadonlyMap<string, Uint8Array>): void;
   /** Runs `during` while the fullnode does not answer. */
   down<T>(during: () => Promise<T>): Promise<T>;
   /** Runs `during` while answers are held back; `asked` resolves at the first call. */
@@ -95,8 +95,9 @@ export function createFakeFullnode(): FakeFullnode {
     network,
     reader: createNetworkReader({ ...network, clock: { ...systemClock, now: () => ++minutes * 60_000 } }),
     networkKeyId,
-    hold(custody) {
+    hold(custody, contents = new Map()) {
       objects.set(custody.dwalletId, new Uint8Array(1));
+      for (const [id, content] of contents) objects.set(id, content);
       for (const [id, content] of custodyEntries(treasuryId, custody)) objects.set(id, content);
     },
     down: (run) => during(() => Promise.reject(new Error(FULLNODE_FAILURE)), run),

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methodPolicy } from "../../../../../src/service/access/method-policy.ts";
 import { ERROR_CATALOGUE, type ErrorKind } from "../../../../../src/service/platform/errors/catalogue.ts";
 import { DATABASE_TIMEOUT_MS } from "../../../../support/database/database.ts";
+import { environment } from "../../../../support/environment.ts";
 import { METHODS } from "../../access/contract-calls.ts";
 import { ADMIN_KEY, type ErrorStack, startErrorStack } from "./error-stack.ts";
 import { createGrpcClient, type GrpcClient } from "./grpc-client.ts";
@@ -12,7 +13,8 @@ import { malformedGrpc, malformedRest } from "./malformed-calls.ts";
 import { sendRest } from "./rest-client.ts";
 import type { WireReply } from "./wire-reply.ts";
 
-const RUNS = { numRuns: 40 };
+/** For each method and protocol. */
+const RUNS = { numRuns: environment.isReference ? 40 : 10 };
 
 let stack: ErrorStack;
 let grpc: GrpcClient;

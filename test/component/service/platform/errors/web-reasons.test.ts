@@ -9,6 +9,7 @@ import { EVENT_PROVOCATIONS } from "./provocations/event-provocations.ts";
 import { IDENTITY_PROVOCATIONS } from "./provocations/identity-provocations.ts";
 import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
+import { SHARING_PROVOCATIONS } from "./provocations/sharing-provocations.ts";
 import { SIGNING_PROVOCATIONS } from "./provocations/signing-provocations.ts";
 import { USER_PROVOCATIONS } from "./provocations/user-provocations.ts";
 import { createWebClient } from "./web-client.ts";
@@ -26,6 +27,7 @@ const known = [
   USER_PROVOCATIONS,
   EVENT_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
+  SHARING_PROVOCATIONS,
   SIGNING_PROVOCATIONS,
 ].flatMap((table) => Object.entries<readonly Provocation[]>(table));
 const cases = REASONS.flatMap((reason) =>

@@ -39,6 +39,8 @@ const client = clientOf(
       return create(ReserveSignResponseSchema);
     },
     submitSign: () => create(SignRequestSchema),
+    releaseSign: () => create(SignRequestSchema),
+    cancelSign: () => create(SignRequestSchema),
     async *watchSign() {},
     listSigns: () => create(ListSignsResponseSchema),
     getSign(_message, context) {

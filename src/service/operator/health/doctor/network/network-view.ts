@@ -1,5 +1,4 @@
 import { CoordinatorInnerDynamicField, getNetworkConfig, type IkaConfig } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
 import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
 import { CHAIN_PINS } from "../../../../../client/sdk/chain/network.ts";
 import { bindAnswers } from "../../../../../protocol/chain/bind-answers.ts";
@@ -7,6 +6,7 @@ import { parseStruct } from "../../../../../protocol/chain/chain-objects.ts";
 import { type ChainReader, createChainReader } from "../../../../../protocol/chain/chain-reader.ts";
 import { DWalletCoordinator } from "../../../../../protocol/chain/chain-structs.ts";
 import { coordinatorInnerId } from "../../../../../protocol/chain/coordinator-objects.ts";
+import { Address } from "../../../../../protocol/chain/fast-bcs.ts";
 import {
   type ChainNetwork,
   connectNetwork,
@@ -69,7 +69,7 @@ export function openNetworkView({
     async idsIn(tableId) {
       await view.reader();
       const { dynamicFields } = await client.core.listDynamicFields({ parentId: tableId, cursor: null });
-      return dynamicFields.map(({ name: key }) => bcs.Address.parse(key.bcs));
+      return dynamicFields.map(({ name: key }) => Address.parse(key.bcs));
     },
   };
   return view;

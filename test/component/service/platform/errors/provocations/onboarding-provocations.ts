@@ -1,19 +1,22 @@
 import { randomBytes } from "node:crypto";
+import { create as createMessage, toJson } from "@bufbuild/protobuf";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "vitest";
-import { Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { AdoptDWalletRequestSchema, Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { suiAddress } from "../../../../../../src/protocol/signatures/addresses.ts";
 import type { Limits } from "../../../../../../src/service/access/allowances/allowances.ts";
 import { failOperation } from "../../../../../../src/service/chain/submit/outbox.ts";
 import { topics } from "../../../../../../src/service/platform/coordination/topics.ts";
 import { dkgOfForm } from "../../../../../support/crypto/dkg-form.ts";
+import { adoptable } from "../../../../../support/database/adoptions.ts";
 import { dwalletOf, objectId } from "../../../../../support/database/rows.ts";
 import { BOUNDS, type ErrorStack } from "../error-stack.ts";
+import { CHAIN } from "../fake-fullnode.ts";
 import type { ProtocolClient } from "../protocol-client.ts";
 import type { WireReply } from "../wire-reply.ts";
 import type { Provocation } from "./provocation.ts";
 
-const { registerEncryptionKey, createDWallet, acceptDWallet, getDWallet } = Onboarding.method;
+const { registerEncryptionKey, createDWallet, acceptDWallet, adoptDWallet, getDWallet } = Onboarding.method;
 const isText = expect.stringMatching(/./);
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 
@@ -77,6 +80,15 @@ async function create(
     ...(await change(user)),
   };
   return protocolClient.call({ method: createDWallet, key, request });
+}
+
+/** A dWallet that the project can adopt, and the request of its owner. */
+export async function adoption({ database, fullnode }: ErrorStack, projectId: string) {
+  const { treasuryId } = fullnode.network.treasury;
+  const made = await adoptable(database, { projectId, treasuryId, chain: CHAIN });
+  fullnode.hold(made.custody, made.contents);
+  const request = toJson(AdoptDWalletRequestSchema, createMessage(AdoptDWalletRequestSchema, made.request()));
+  return { dwalletId: made.dwalletId, request: request as Record<string, string> };
 }
 
 /** Runs `during` while the chain refuses every queued operation. */
@@ -226,6 +238,19 @@ export const ONBOARDING_PROVOCATIONS = {
           return { name: "treasury" };
         }),
       metadata: { name: "treasury" },
+    },
+  ],
+  DWALLET_TAKEN: [
+    {
+      how: "the adoption of a dWallet that another project has",
+      async provoke(stack, protocolClient) {
+        const [{ projectId, key }, other] = [await stack.newProject(), await stack.newProject()];
+        const { rowId } = await dwalletOf(stack.database, other.projectId);
+        const { dwalletId, request } = await adoption(stack, projectId);
+        await stack.database.query("UPDATE dwallet SET object_id = $2 WHERE id = $1", [rowId, dwalletId]);
+        return protocolClient.call({ method: adoptDWallet, key, request });
+      },
+      metadata: { dwalletId: isText },
     },
   ],
   SESSION_REUSED: [
