@@ -82,9 +82,12 @@ function textOf(
     if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
     return "";
   }
-  // Another option is not a value, but a negative number is.
-  if (value === undefined || (inlineValue === false && /^-(?!\d)/.test(value)))
-    throw new UsageError(`${rawName} takes a value: ${placeholder}`);
+  if (value === undefined) throw new UsageError(`${rawName} takes a value: ${placeholder}`);
+  // Another option is not a value. A negative number is one, and so is a cursor, whose first character may be a dash.
+  if (inlineValue === false && /^(--|-\D?$)/.test(value))
+    throw new UsageError(
+      `${rawName} takes a value: ${placeholder}; if the value begins with a dash, write ${rawName}=${placeholder}`,
+    );
   return value;
 }
 

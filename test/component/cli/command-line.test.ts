@@ -23,6 +23,7 @@ const OPTIONS = {
   amountUsd: required("<usd>", "how much", microUsd),
   words: optional("<list>", "some words", choicesOf(["a", "b", "c"])),
   count: defaulted("<count>", "how many", count(1, 9), "3"),
+  cursor: optional("<cursor>", "where to begin", nonEmptyText),
   json: flag("print JSON"),
 };
 /** Commands that use neither a database nor a service. */
@@ -46,7 +47,7 @@ const refusal = (...argv: string[]): string => {
 
 describe("a command line", () => {
   it("is parsed by the table of its options, in any order", () => {
-    const values = { id: "it", amountUsd: 1_500_000n, words: undefined, count: 3, json: false };
+    const values = { id: "it", amountUsd: 1_500_000n, words: undefined, count: 3, cursor: undefined, json: false };
     expect(parse("it", "--amount-usd", "1.5")).toEqual(values);
     expect(parse("--json", "--amount-usd=1.50", "it", "--words", "c,a", "--count", "9")).toEqual({
       ...values,
@@ -56,9 +57,15 @@ describe("a command line", () => {
     });
   });
 
-  it("takes a negative amount as a value, but not another option", () => {
+  it("takes a negative amount or a cursor with a dash as a value, but not another option", () => {
     expect(parse("it", "--amount-usd", "-0.000001").amountUsd).toBe(-1n);
-    expect(refusal("it", "--amount-usd", "--json")).toBe("--amount-usd takes a value: <usd>");
+    expect(parse("it", "--amount-usd", "-1").amountUsd).toBe(-1_000_000n);
+    expect(parse("it", "--amount-usd", "1", "--cursor", "-GGgOnGb").cursor).toBe("-GGgOnGb");
+    expect(parse("it", "--amount-usd", "1", "--cursor=--GgOnGb").cursor).toBe("--GgOnGb");
+    for (const option of ["--json", "-h", "-"])
+      expect(refusal("it", "--amount-usd", option)).toBe(
+        "--amount-usd takes a value: <usd>; if the value begins with a dash, write --amount-usd=<usd>",
+      );
     expect(refusal("it", "--amount-usd")).toBe("--amount-usd takes a value: <usd>");
   });
 
@@ -139,6 +146,7 @@ describe("help", () => {
         "  --amount-usd <usd>  how much",
         "  --words <list>      some words",
         "  --count <count>     how many; default 3",
+        "  --cursor <cursor>   where to begin",
         "  --json              print JSON",
         "",
         "It is done.",
