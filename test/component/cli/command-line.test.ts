@@ -47,7 +47,14 @@ const refusal = (...argv: string[]): string => {
 
 describe("a command line", () => {
   it("is parsed by the table of its options, in any order", () => {
-    const values = { id: "it", amountUsd: 1_500_000n, words: undefined, count: 3, cursor: undefined, json: false };
+    const values = {
+      id: "it",
+      amountUsd: 1_500_000n,
+      words: undefined,
+      count: 3,
+      cursor: undefined,
+      json: false,
+    };
     expect(parse("it", "--amount-usd", "1.5")).toEqual(values);
     expect(parse("--json", "--amount-usd=1.50", "it", "--words", "c,a", "--count", "9")).toEqual({
       ...values,
