@@ -94,7 +94,12 @@ const createSdkSignMessage = createUserSignMessageWithPublicOutput as (
 
 // The two curves of ECDSA and those of Schnorr signatures differ in little. Other tests sign on all of them.
 describe.each(atNight([0, 1, 2, 3], [0, 2]))("on curve %i", (curve) => {
-  const triples = ALGORITHM_TRIPLES.filter((triple) => triple.curveNumber === curve);
+  const all = ALGORITHM_TRIPLES.filter((triple) => triple.curveNumber === curve);
+  // The hash of ECDSA changes only the number that is signed.
+  const triples = atNight(
+    all,
+    all.filter(({ signatureAlgorithm, hash }) => !isEcdsa(signatureAlgorithm) || hash === "SHA256"),
+  );
   let parameters: Uint8Array;
   let first: Awaited<ReturnType<typeof prepare>>;
   let second: Awaited<ReturnType<typeof prepare>>;

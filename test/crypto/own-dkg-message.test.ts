@@ -26,7 +26,7 @@ import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypai
 import { userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { environment } from "../support/environment.ts";
+import { atNight, environment } from "../support/environment.ts";
 
 const engine = createInlineEngine();
 const reference = createReferenceEngine();
@@ -56,7 +56,8 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe.each([0, 1, 2, 3])("on curve %i", (number) => {
+// The curves of ECDSA and those of Schnorr signatures differ in little. Other tests run a DKG on all of them.
+describe.each(atNight([0, 1, 2, 3], [0, 2]))("on curve %i", (number) => {
   const curve = CURVES[number]!;
   const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(number, new Uint8Array(32).fill(12));
   const userSecretKeyShare = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });

@@ -23,6 +23,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
 ): KeyLookup<Key> {
   const { isForm, read, noteUse, kind, makers = [], signals = createLocalSignals(), onLookup, log } = options;
   const { now = () => performance.now(), ownerOf = ({ id }) => id } = options;
+  const { rememberedMaxCount = REMEMBERED_MAX_COUNT } = options;
   const queue = createLookupQueue(read);
   const readGood = batchCalls<string, Key | undefined>({
     subjectOf: (hash) => {
@@ -36,11 +37,11 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
   });
   /** Keys that were valid. A stale entry stays, so that its key is read again without queueing behind unknown ones. */
   const good = new RecentMap<string, { readonly key: Key; untilMs: number; readonly notedMs: number }>(
-    REMEMBERED_MAX_COUNT,
+    rememberedMaxCount,
   );
   /** Invalid keys stay invalid: nobody knows a key before its creation, and no key is reactivated. */
   const refused = new RecentMap<string, { readonly key: Key | undefined; readonly untilMs: number }>(
-    REMEMBERED_MAX_COUNT,
+    rememberedMaxCount,
   );
   let forgottenCount = 0;
   const dropWhere = (isMeant: (key: Key) => boolean) => {
@@ -147,6 +148,8 @@ export interface KeyLookupOptions<Key> {
   readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
   /** A monotonic clock in milliseconds. Default: the clock of the process. */
   readonly now?: (() => number) | undefined;
+  /** The number of valid keys that stay in memory, and of invalid ones. Default: 10,000. */
+  readonly rememberedMaxCount?: number | undefined;
 }
 
 /** A kind of object that makes keys. */
@@ -158,7 +161,7 @@ export interface KeyMaker<Key> {
 
 /** How long a stale cached key may still be accepted after another process has changed it. */
 const REMEMBERED_MS = 5_000;
-const REMEMBERED_MAX_COUNT = 10_000;
+export const REMEMBERED_MAX_COUNT = 10_000;
 /** The interval at which a process records the use of a key. The database stores it once a minute. */
 const NOTED_MS = 30_000;
 

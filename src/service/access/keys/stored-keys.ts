@@ -35,7 +35,7 @@ export interface StoredKeys<Key> {
 }
 
 export interface StoredKeyLookupOptions
-  extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup"> {
+  extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup" | "rememberedMaxCount"> {
   readonly database: Queryable;
 }
 

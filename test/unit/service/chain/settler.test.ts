@@ -4,6 +4,7 @@ import type { OpenSession, SessionKind } from "../../../../src/service/chain/ses
 import { createSettler, type Settler } from "../../../../src/service/chain/settler.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
+import { createManualClock } from "../../../support/manual-clock.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 
 let settler: Settler | undefined;
@@ -90,6 +91,49 @@ describe("the settler", () => {
     const reads: (readonly string[])[] = [];
     await settle({ sessions: ["0x1", "0x2"], present: ["0x1", "0x2"], wanted: 2, reads });
     expect(reads[0]).toEqual(["0x1", "0x2"]);
+  });
+
+  it("reads less often the longer the newest session is open, late by an eighth, until another one is new", async () => {
+    const clock = createManualClock();
+    const readsAtMs: number[] = [];
+    let sessions = ["0x1"];
+    await new Promise<void>((resolve) => {
+      settler = createSettler({
+        clock: {
+          ...clock,
+          after(durationMs, call) {
+            const cancel = clock.after(durationMs, call);
+            setImmediate(clock.callNext);
+            return cancel;
+          },
+        },
+        database: {} as Database,
+        log: silentLog,
+        kinds: [
+          {
+            name: "sign",
+            requestedBy: "sign",
+            open: async () => sessions.map((objectId) => ({ subjectId: objectId, objectId })),
+            settle: async () => false,
+          },
+        ],
+        reader: {
+          async getObjects() {
+            readsAtMs.push(clock.now());
+            if (readsAtMs.length === 60) sessions = ["0x1", "0x2"];
+            if (readsAtMs.length === 65) resolve();
+            return new Map();
+          },
+        },
+      });
+      settler.start();
+    });
+    const pauses = readsAtMs.slice(1).map((ms, index) => ms - readsAtMs[index]!);
+    for (const [index, pause] of pauses.slice(0, 58).entries())
+      expect(pause).toBeCloseTo(Math.min(Math.max(100, readsAtMs[index]! / 8), 2_000), 6);
+    expect(pauses[57]).toBeCloseTo(2_000, 6);
+    // The second session is new in the pass after the read that brought it.
+    for (const pause of pauses.slice(60)) expect(pause).toBeCloseTo(100, 6);
   });
 
   it("delivers sessions beyond the number that it reads at once", async () => {
