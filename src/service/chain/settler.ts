@@ -38,6 +38,9 @@ export function createSettler(options: SettlerOptions): Settler {
   const pausedUntilMs = new Map<string, number>();
   /** The position of the next pass, by kind. */
   const nextAfter = new Map<SessionKind, string>();
+  /** The sessions of the last pass, and the time of the last one that was new. */
+  let known: ReadonlySet<string> = new Set();
+  let newestMs = 0;
   return createBackgroundLoop({
     name: "settler",
     pass,
@@ -69,7 +72,17 @@ export function createSettler(options: SettlerOptions): Settler {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE_COUNT }, settleNext));
-    return undefined;
+    return nextAfter.size > 0
+      ? undefined
+      : { restMs: restMsOf(found.map(({ session }) => session.objectId)) };
+  }
+
+  /** The pause before the given sessions are read again, which are all that are open. */
+  function restMsOf(objectIds: readonly string[]): number {
+    const nowMs = clock.now();
+    if (objectIds.some((id) => !known.has(id))) newestMs = nowMs;
+    known = new Set(objectIds);
+    return Math.min(Math.max(intervalMs, (nowMs - newestMs) * REST_PART), REST_INTERVALS * intervalMs);
   }
 
   /** Returns undefined if the fullnode returned wrong objects for some sessions, which then pause. */
@@ -138,7 +151,7 @@ export interface SettlerOptions {
   readonly tracer?: Tracer;
   /** Calls `wake` when a transaction lands, until the returned function is called. Default: the settler only polls. */
   readonly wakeOn?: (wake: () => void) => () => void;
-  /** The interval between passes. Default 100 ms. */
+  /** The shortest interval between passes while a session is open. Default 100 ms. */
   readonly intervalMs?: number;
   /** Returns the pause while no session is open, which is at least `shortestMs` and ends with `wake`. Default: that. */
   readonly idleMs?: (shortestMs: number) => number;
@@ -154,6 +167,13 @@ export interface Settler {
 const DEFAULT_INTERVAL_MS = 100;
 /** The longest pause while the fullnode is unavailable. */
 const MAX_BACKOFF_MS = 2_000;
+/**
+ * The pause between two reads, as a part of the time for which the newest session has been open: its result comes late
+ * by at most this part, and a network that takes long is not asked more often for that.
+ */
+const REST_PART = 1 / 8;
+/** In intervals: the longest pause while a session is open. */
+const REST_INTERVALS = 20;
 /** In intervals: the shortest pause between queries while no session is open. */
 const IDLE_INTERVALS = 2.5;
 /** In intervals: the pause before a session that failed to settle is retried. */

@@ -52,7 +52,7 @@ import { inOperationSpans } from "./trace-operations.ts";
  * While the outcome is unknown, it sends nothing on the lane except the same bytes again.
  */
 export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
-  const { database, lane, reader, kinds, refuse, settle, tracer, clock, log, onLease } = options;
+  const { database, lane, reader, kinds, refuse, settle, tracer, clock, log, onLease, takeTurn } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, leaseMs = DEFAULT_LEASE_MS, idleMs } = options;
   const batchCounts = Object.fromEntries([...kinds].map(([name, { batchCount }]) => [name, batchCount]));
   const loop = createBackgroundLoop({
@@ -63,14 +63,21 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     maxBackoffMs: Math.max(MAX_BACKOFF_MS, intervalMs),
     log,
   });
-  return { ...loop, sendOwn };
+  let isBusy = false;
+  return { ...loop, sendOwn, isBusy: () => isBusy };
 
   async function pass(stopping: AbortSignal): Promise<PassResult> {
+    const handOn = takeTurn();
     const { hasWork, hasQueued } = await lookForWork(database, lane.network, lane.id);
-    if (!hasWork) return hasQueued ? false : { restMs: idleMs(intervalMs) };
-    await underLease(async (lease) => {
-      while (!stopping.aborted && (await step(lease)));
-    });
+    if (!hasWork && !hasQueued) return { restMs: idleMs(intervalMs) };
+    try {
+      if (hasWork)
+        await underLease(async (lease) => {
+          while (!stopping.aborted && (await step(lease, handOn)));
+        });
+    } finally {
+      handOn();
+    }
     return false;
   }
 
@@ -86,10 +93,14 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     return isSent;
   }
 
-  /** Processes one transaction. Returns false if nothing is left to do. */
-  async function step(lease: LaneLease): Promise<boolean> {
+  /**
+   * Processes one transaction. Returns false if nothing is left to do. Calls `handOn` before it sends anything, when
+   * the queue has only what this lane does not take.
+   */
+  async function step(lease: LaneLease, handOn: () => void): Promise<boolean> {
     const unresolved = await unresolvedTransaction(database, lane.network, lane.id);
     if (unresolved) {
+      handOn();
       const operations = isTracing(tracer) ? await operationsOf(database, unresolved.digest) : [];
       await settleTraced(operations, async () => unresolved);
       return true;
@@ -100,6 +111,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     if (objects.gasCoins.length === 0) return false;
     const claimed = await claimOperations(database, lane.network, lease, batchCounts);
     if (claimed.length === 0) return false;
+    handOn();
     const block = await composeBlock({ database, kinds, log }, claimed);
     if (block === undefined) return true;
     // Frees the operations that did not fit for other lanes at once.
@@ -169,6 +181,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   async function underLease(work: (lease: LaneLease) => Promise<void>): Promise<void> {
     const lease = await leaseLane(database, lane.id, leaseMs);
     if (lease === undefined) return;
+    isBusy = true;
     onLease?.(1);
     // If the renewal fails, the fence check refuses the next store.
     const endHeartbeat = every(
@@ -182,6 +195,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       if (!(error instanceof LeaseLostError || isUniqueViolation(error, LANE_INDEX))) throw error;
       log.warn({ lane: lane.id, reason: error instanceof Error ? error.message : "" }, "released the lane");
     } finally {
+      isBusy = false;
       endHeartbeat();
       onLease?.(-1);
       await releaseLease(database, lease);
@@ -207,10 +221,14 @@ interface LaneDriverOptions {
   readonly leaseMs?: number;
   /** Called with 1 when this process takes the lane, and with -1 when it releases it. */
   readonly onLease?: ((change: 1 | -1) => void) | undefined;
+  /** Takes the lane's turn. Returns the function that hands it on to another lane. */
+  readonly takeTurn: () => () => void;
 }
 
 /** Drives one lane, together with other processes. */
 export interface LaneDriver extends BackgroundLoop {
+  /** Whether the lane has a lease, and so looks for more work when it is done with what it has. */
+  isBusy(): boolean;
   /**
    * Sends one of the service's own blocks through the lane. Returns false if another process holds the lane or it has
    * an unresolved transaction.

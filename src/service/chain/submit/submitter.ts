@@ -8,6 +8,7 @@ import type { NetworkReader } from "../reader.ts";
 import type { OperatorCause } from "./classify.ts";
 import type { Lane } from "./lane.ts";
 import { createLaneDriver, type LaneDriver } from "./lane-driver.ts";
+import { createLaneTurns, type LaneTurns } from "./lane-turns.ts";
 import type { QueuedOperation } from "./outbox.ts";
 import { createRefusalHandler } from "./refuse-operations.ts";
 import { createTransactionSettler, type SubmitterLog } from "./settle-transaction.ts";
@@ -24,7 +25,8 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   const requeued = () => signals.notify(topics.outbox(network));
   const refuse = createRefusalHandler({ database, kindOf, log, notify, requeued, retryBaseMs, onBlocked });
   const settle = createTransactionSettler({ database, kindOf, refuse, notify, requeued, log });
-  const drivers = options.lanes.map((lane) =>
+  let turns: LaneTurns;
+  const drivers = options.lanes.map((lane, index) =>
     createLaneDriver({
       database,
       lane: traceLane(lane, tracer),
@@ -37,13 +39,13 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
       log,
       idleMs: (shortestMs) => idleRestMs(signals, shortestMs),
       onLease: options.onLease,
+      takeTurn: () => turns.take(index),
       ...(intervalMs === undefined ? {} : { intervalMs }),
       ...(leaseMs === undefined ? {} : { leaseMs }),
     }),
   );
-  const wake = () => {
-    for (const driver of drivers) driver.wake();
-  };
+  turns = createLaneTurns(drivers);
+  const wake = () => turns.begin();
   const unsubscribe = signals.subscribe(topics.outbox(network), wake);
 
   return {
