@@ -68,6 +68,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss signer create": "it asks for a passphrase: test/component/cli/signer-commands.test.ts",
   "tss coin-price confirm IKA --price 0.031": "no price waits here: test/race/price-bounds.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",
+  "npm run move:test": "the same",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
 /** A command without values, which does the same in every document and runs once. */
