@@ -68,6 +68,11 @@ export type LocalReason =
    * it.
    */
   | "SHARE_UNVERIFIED"
+  /**
+   * The chain lists more than 10,000 shares of the dWallet, so the user's own may be beyond them. Name it by
+   * `encryptedUserSecretKeyShareId`; `metadata` has `dwalletId` and `maxCount`.
+   */
+  | "TOO_MANY_SHARES"
   /** The chain has no such encryption key of the recipient's address on the dWallet's curve. Share nothing with it. */
   | "RECIPIENT_MISMATCH"
   /** The public output from the service or the network is not the one that the user's half implies. */

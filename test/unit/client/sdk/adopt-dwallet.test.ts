@@ -18,6 +18,7 @@ import {
   SHARE_ID,
   SIGNERS,
   serviceError,
+  TOO_MANY_SHARE_IDS,
   TREASURY_ID,
 } from "./fake-service.ts";
 
@@ -62,6 +63,20 @@ test("a project that the caller names is not asked for", async () => {
   await adoptDWallet(service.context, { ...args, projectId });
   expect(sent()).toMatchObject({ projectId });
   expect(service.counts()["getAccount"]).toBeUndefined();
+});
+
+test("a share behind a thousand others is found, and one behind too many is adopted by its id", async () => {
+  service.script.listedShares = () => [...TOO_MANY_SHARE_IDS.slice(0, 1_000), SHARE_ID];
+  await adoptDWallet(service.context, args);
+  service.script.listedShares = () => TOO_MANY_SHARE_IDS;
+  await expect(adoptDWallet(service.context, args)).rejects.toMatchObject({
+    reason: "TOO_MANY_SHARES",
+    metadata: { dwalletId: DWALLET_ID },
+  });
+  const named = { ...args, encryptedUserSecretKeyShareId: SHARE_ID };
+  await expect(adoptDWallet(service.context, named)).resolves.toMatchObject({
+    encryptedUserSecretKeyShareId: SHARE_ID,
+  });
 });
 
 describe("an owner", () => {
@@ -123,6 +138,7 @@ test("malformed arguments are refused by name", async () => {
     userReference: "",
     projectId: "p",
     sessionDigestHex: "00",
+    encryptedUserSecretKeyShareId: "1",
   }))
     await expect(adoptDWallet(service.context, { ...args, [field]: wrong })).rejects.toMatchObject({
       reason: "VALIDATION",

@@ -105,8 +105,8 @@ export interface Script {
   listedDWallets: () => readonly { readonly dwalletId: string; readonly owner: string }[];
   /** The share object on the chain. Default: signed by the seed's signer over the output. */
   shareState: () => ShareState;
-  /** Changes of the share that an owner has sent to the seed's key, and of the other user's encryption key. */
-  heldShare: () => Partial<Parameters<typeof EncryptedUserSecretKeyShare.serialize>[0]>;
+  /** Changes of the share that an owner has sent to the seed's key, and of the other user's encryption key, if they exist. */
+  heldShare: () => Partial<Parameters<typeof EncryptedUserSecretKeyShare.serialize>[0]> | undefined;
   recipientKey: () => Partial<Parameters<typeof EncryptionKey.serialize>[0]> | undefined;
   /** The dWallets that the service lists for any name. Each one is the dWallet with these fields. */
   named: () => { readonly name: string; readonly dwalletId?: string }[];
@@ -382,7 +382,9 @@ export function createFakeService(): FakeService {
       for (const [id, content] of custodyObjects(TREASURY_ID, { ...HELD, owner: script.custodyOwner }))
         if (objectIds.includes(id)) contents.set(id, content);
       if (objectIds.includes(SHARE_ID)) contents.set(SHARE_ID, encodeShare(script));
-      if (objectIds.includes(HELD_SHARE_ID)) contents.set(HELD_SHARE_ID, encodeHeldShare(script));
+      const heldShare = script.heldShare();
+      if (objectIds.includes(HELD_SHARE_ID) && heldShare !== undefined)
+        contents.set(HELD_SHARE_ID, encodeHeldShare(heldShare));
       const recipientKey = script.recipientKey();
       if (objectIds.includes(RECIPIENT_KEY_ID) && recipientKey !== undefined)
         contents.set(RECIPIENT_KEY_ID, encodeRecipientKey(recipientKey));
@@ -492,7 +494,9 @@ function encodeShare(script: Script): Uint8Array {
   }).toBytes();
 }
 
-function encodeHeldShare(script: Script): Uint8Array {
+function encodeHeldShare(
+  change: Partial<Parameters<typeof EncryptedUserSecretKeyShare.serialize>[0]>,
+): Uint8Array {
   return EncryptedUserSecretKeyShare.serialize({
     id: HELD_SHARE_ID,
     created_at_epoch: 0,
@@ -502,7 +506,7 @@ function encodeHeldShare(script: Script): Uint8Array {
     encryption_key_address: KEYS.signerAddress,
     source_encrypted_user_secret_key_share_id: SHARE_ID,
     state: { NetworkVerificationCompleted: true },
-    ...script.heldShare(),
+    ...change,
   }).toBytes();
 }
 
@@ -524,6 +528,12 @@ export function shareOf(seed: Uint8Array, sessionDigest: Uint8Array): Uint8Array
   const networkEncryptionKeyId = NETWORK_KEY_ID;
   return deriveUserShare({ seed, curve: "ED25519", networkEncryptionKeyId, sessionDigest }).reveal();
 }
+
+/** More ids of shares that do not exist than a client reads of one dWallet. */
+export const TOO_MANY_SHARE_IDS = Array.from(
+  { length: 10_001 },
+  (_, index) => `0x${index.toString(16).padStart(64, "0")}`,
+);
 
 /** The keys of the seed's signer, and of another user. */
 export const SIGNERS = { own: KEYS, other: OTHER_KEYS } as const;

@@ -31,6 +31,7 @@ import {
   SIGNERS,
   serviceError,
   shareOf,
+  TOO_MANY_SHARE_IDS,
 } from "./fake-service.ts";
 
 const curve = "ED25519";
@@ -266,9 +267,8 @@ describe("an imported key of the seed", () => {
 
   describe("whose share is not among those that a fullnode lists", () => {
     /** Anyone can add shares to a dWallet's table, against a fee: a copy of the user's own ciphertext is valid. */
-    const flooded = Array.from({ length: 300 }, (_, index) => `0x${String(index).padStart(64, "9")}`);
     beforeEach(() => {
-      service.script.listedShares = () => [...flooded, SHARE_ID];
+      service.script.listedShares = () => [...TOO_MANY_SHARE_IDS, SHARE_ID];
     });
 
     test("signs, because the service names the share", async () => {
@@ -277,7 +277,7 @@ describe("an imported key of the seed", () => {
 
     test("is recovered, though the list begins with a copy of its share that nobody accepted", async () => {
       service.script.chainSession = SESSION_DIGEST;
-      service.script.listedShares = () => [HELD_SHARE_ID, ...flooded, SHARE_ID];
+      service.script.listedShares = () => [HELD_SHARE_ID, ...TOO_MANY_SHARE_IDS, SHARE_ID];
       expect(await recoverShare(service.context, dwallet)).toMatchObject({
         userSecretKeyShareHex: bytesToHex(SHARE),
       });

@@ -62,10 +62,44 @@ test("the DKG's share comes before a share that was passed on, and an accepted o
   expect(found).toEqual([ofDkg, passedOn, pending]);
 });
 
-test("names that are no ids are ignored, and only the first 200 entries are read", async () => {
-  const own = { id: idOf(500) };
-  const name = hexToBytes(own.id.slice(2));
-  const filler = (count: number) => Array.from({ length: count }, () => new Uint8Array(31));
-  expect(await find([own], [...filler(199), name])).toEqual([own.id]);
-  expect(await find([own], [...filler(200), name])).toEqual([]);
+const nameOf = (number: number) => hexToBytes(idOf(number).slice(2));
+
+test("the user's share is found behind more shares of others than a page of the list has", async () => {
+  const own = { id: idOf(0xa000) };
+  const others = Array.from({ length: 1_200 }, (_, at) => ({ id: idOf(at + 1), owner: OTHER }));
+  expect(await find([...others, own])).toEqual([own.id]);
+});
+
+test("names that are no ids are ignored, and a share that each fullnode lists counts once", async () => {
+  const own = { id: idOf(0xa000), source: idOf(1) };
+  const list = [nameOf(0xa000), new Uint8Array(31), ...Array.from({ length: 60 }, (_, at) => nameOf(at + 1))];
+  expect(await find([own], [...list, ...list])).toEqual([own.id]);
+});
+
+test("a share beyond 10,000 others ends the search with an error that names the bound", async () => {
+  const own = { id: idOf(0xa000) };
+  const others = Array.from({ length: 10_000 }, (_, at) => nameOf(at + 0xb000));
+  expect(await find([own], [...others.slice(1), nameOf(0xa000)])).toEqual([own.id]);
+  await expect(find([own], [...others, nameOf(0xa000)])).rejects.toMatchObject({
+    reason: "TOO_MANY_SHARES",
+    metadata: { dwalletId: DWALLET, maxCount: "10000" },
+  });
+});
+
+test("a fullnode that repeats its entries forever ends the search", async () => {
+  const again = nameOf(1);
+  await expect(
+    find(
+      [],
+      Array.from({ length: 80_001 }, () => again),
+    ),
+  ).rejects.toMatchObject({
+    reason: "TOO_MANY_SHARES",
+  });
+});
+
+test("nothing is read after the DKG's accepted share, so nobody can hide it behind later ones", async () => {
+  const own = { id: idOf(0xa000) };
+  const others = Array.from({ length: 10_000 }, (_, at) => nameOf(at + 0xb000));
+  expect(await find([own], [nameOf(0xa000), ...others])).toEqual([own.id]);
 });

@@ -17,6 +17,7 @@ import {
   SIGNERS,
   serviceError,
   shareOf,
+  TOO_MANY_SHARE_IDS,
 } from "./fake-service.ts";
 
 const dwallet = { seed: SEED, curve: "ED25519", dwalletId: DWALLET_ID } as const;
@@ -184,6 +185,13 @@ describe("the dWallets of a seed", () => {
     await expect(find("ED25519")).resolves.toMatchObject({ isComplete: true });
     service.script.listedDWallets = () => [...listed, { dwalletId: DWALLET_ID, owner }];
     await expect(find("ED25519")).resolves.toEqual({ dwallets: [FOUND], isComplete: false });
+  });
+
+  test("are found behind a thousand shares of others, and one with too many shares only shows as incomplete", async () => {
+    service.script.listedShares = () => [...TOO_MANY_SHARE_IDS.slice(0, 1_000), SHARE_ID];
+    await expect(find("ED25519")).resolves.toEqual({ dwallets: [FOUND], isComplete: true });
+    service.script.listedShares = () => TOO_MANY_SHARE_IDS;
+    await expect(find("ED25519")).resolves.toEqual({ dwallets: [], isComplete: false });
   });
 
   test("need an existing Treasury, 32 bytes and a known curve", async () => {

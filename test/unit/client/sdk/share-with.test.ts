@@ -23,6 +23,7 @@ import {
   SHARE_ID,
   SIGNERS,
   serviceError,
+  TOO_MANY_SHARE_IDS,
 } from "./fake-service.ts";
 
 const curve = "ED25519";
@@ -168,9 +169,9 @@ describe("a recipient", () => {
       "SHARE_UNVERIFIED",
     ],
     [
-      "is not in the dWallet's table on the chain",
+      "is not on the chain",
       () => {
-        service.script.listedShares = () => [SHARE_ID];
+        service.script.heldShare = () => undefined;
       },
       "SHARE_UNVERIFIED",
     ],
@@ -192,6 +193,13 @@ describe("a recipient", () => {
     change();
     await expect(acceptShare(service.context, args)).rejects.toMatchObject({ reason });
     expect(sent("acceptShare")).toBeUndefined();
+  });
+
+  it("accepts the offered share although a fullnode lists any number of others", async () => {
+    service.script.listedShares = () => TOO_MANY_SHARE_IDS;
+    await expect(acceptShare(service.context, args)).resolves.toMatchObject({
+      encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+    });
   });
 
   it("believes no service that has not recorded the acceptance", async () => {

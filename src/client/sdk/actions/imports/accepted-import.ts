@@ -7,7 +7,7 @@ import type { CompletedDWallet } from "../../chain/read-dwallet.ts";
 import type { ClientContext } from "../../context.ts";
 import type { Curve } from "../../names.ts";
 import { askService } from "../ask-service.ts";
-import { findOwnShares, readOwnShares } from "../own-shares.ts";
+import { findOwnShares, isTooMany, readOwnShares } from "../own-shares.ts";
 import type { FoundBy } from "../share-id.ts";
 
 /**
@@ -57,9 +57,17 @@ export async function acceptedBy(
   const isNamedAccepted = async (shareId: string | undefined): Promise<boolean> =>
     isObjectId(shareId) &&
     isAccepted(await readOwnShares(context, action, dwallet, signerAddress, [shareId]));
-  // The list may be cut or false. The signature proves the share, so anyone may name it.
+  const isListedAccepted = async (): Promise<boolean> => {
+    try {
+      return isAccepted(await findOwnShares(context, action, dwallet, signerAddress));
+    } catch (error) {
+      if (isTooMany(error)) return false;
+      throw error;
+    }
+  };
+  // The list may be too long or false. The signature proves the share, so anyone may name it.
   const isFound =
-    isAccepted(await findOwnShares(context, action, dwallet, signerAddress)) ||
+    (await isListedAccepted()) ||
     (await isNamedAccepted(knownShareId)) ||
     (await isNamedAccepted(await shareIdOfService(context, action, dwallet.id)));
   if (!isFound) return undefined;

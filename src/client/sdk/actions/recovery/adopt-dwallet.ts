@@ -18,6 +18,7 @@ import type { AdoptDWalletArgs, AdoptDWalletResult, AdoptDWalletStage } from "./
  *
  * @throws {TssError} DWALLET_TAKEN when another project or user has the dWallet.
  * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ * @throws {TssError} TOO_MANY_SHARES when the share is beyond the first 10,000 of the dWallet; name it then.
  */
 export async function adoptDWallet(
   context: ClientContext,
@@ -31,6 +32,8 @@ export async function adoptDWallet(
   if (args.name !== undefined) checkDWalletName(args.name);
   checkUserReference(args.userReference);
   if (args.projectId !== undefined) checkUuid("projectId", args.projectId);
+  if (args.encryptedUserSecretKeyShareId !== undefined)
+    checkObjectId("encryptedUserSecretKeyShareId", args.encryptedUserSecretKeyShareId);
   if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
   return await runAction(timeoutMs, options, async (action) => {
     const own = { ...args, seed: ownSeed(action, seed) };

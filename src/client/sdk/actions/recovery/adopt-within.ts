@@ -10,7 +10,7 @@ import { checkCustody } from "../../custody/read-custody.ts";
 import { TssError } from "../../errors.ts";
 import type { Curve } from "../../names.ts";
 import { askProject } from "../ask-project.ts";
-import { findOwnShares } from "../own-shares.ts";
+import { findOwnShares, readOwnShares } from "../own-shares.ts";
 import { registerKey } from "../register-key.ts";
 import { openSeedShare } from "../seed-share.ts";
 
@@ -35,7 +35,11 @@ export async function adoptWithin(
   const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
   action.stage("share");
   const keys = action.own(await engine.deriveUserKeys({ seed, curve, signal }));
-  const [own] = await findOwnShares(context, action, dwallet, keys.signerAddress);
+  const { encryptedUserSecretKeyShareId: knownShareId } = args;
+  const [own] =
+    knownShareId === undefined
+      ? await findOwnShares(context, action, dwallet, keys.signerAddress)
+      : await readOwnShares(context, action, dwallet, keys.signerAddress, [knownShareId]);
   if (own === undefined || !own.isAccepted)
     throw new TssError(
       "SHARE_UNVERIFIED",
@@ -110,6 +114,8 @@ export interface AdoptDWalletArgs {
   readonly userReference?: string | undefined;
   /** The project that the owner consents to. Default: the client's own, as the service names it. */
   readonly projectId?: string | undefined;
+  /** The id that `onboard` returned. Default: look among the dWallet's shares on the chain. */
+  readonly encryptedUserSecretKeyShareId?: string | undefined;
   /** The `sessionDigestHex` that `onboard` returned. Default: ask the chain. */
   readonly sessionDigestHex?: string | undefined;
   /** The time limit of the action, in milliseconds. Default 180,000. */

@@ -7,7 +7,7 @@ import { parseDWalletOf, readObject } from "../../chain/read-dwallet.ts";
 import type { ClientContext } from "../../context.ts";
 import { TssError } from "../../errors.ts";
 import type { Curve } from "../../names.ts";
-import { findOwnShares } from "../own-shares.ts";
+import { findOwnShares, isTooMany } from "../own-shares.ts";
 
 /** Finds the dWallets of a seed within an action. The arguments contain the action's copy of the seed. */
 export async function findWithin(
@@ -30,12 +30,16 @@ export async function findWithin(
     addresses.set(each, keys.signerAddress);
   }
   action.stage("search");
-  const { ids, isComplete } = await search(context, action, custodyTableId(treasury), addresses);
+  const listed = await search(context, action, custodyTableId(treasury), addresses);
   action.stage("verify");
   const dwallets: FoundDWallet[] = [];
-  for (let start = 0; start < ids.length; start += BATCH_COUNT) {
-    const batch = ids.slice(start, start + BATCH_COUNT);
-    for (const found of await verify(context, action, batch, addresses)) dwallets.push(found);
+  let isComplete = listed.isComplete;
+  for (let start = 0; start < listed.ids.length; start += BATCH_COUNT) {
+    const batch = listed.ids.slice(start, start + BATCH_COUNT);
+    for (const found of await verify(context, action, batch, addresses)) {
+      if (found === "unknown") isComplete = false;
+      else dwallets.push(found);
+    }
   }
   return { dwallets, isComplete };
 }
@@ -57,8 +61,8 @@ export interface FindDWalletsArgs {
 export interface FindDWalletsResult {
   readonly dwallets: readonly FoundDWallet[];
   /**
-   * False if the search ended at its limit of 1,000 dWallets or 1,000,000 entries of the Treasury. A fullnode can
-   * leave dWallets out without a trace.
+   * False if the search ended at its limit of 1,000 dWallets or 1,000,000 entries of the Treasury, and if it left out a
+   * dWallet that has more than 10,000 shares. A fullnode can leave dWallets out without a trace.
    */
   readonly isComplete: boolean;
 }
@@ -95,25 +99,33 @@ async function search(
   return { ids: [...ids], isComplete: true };
 }
 
-/** Returns those of the dWallets whose share the chain holds under the key of their curve. */
+/**
+ * Returns those of the dWallets whose share the chain holds under the key of their curve, and "unknown" for each dWallet
+ * that has too many shares to tell. Anyone can add shares, so such a dWallet must not hide the others.
+ */
 async function verify(
   context: ClientContext,
   action: Action,
   ids: readonly string[],
   addresses: ReadonlyMap<CurveName, string>,
-): Promise<FoundDWallet[]> {
+): Promise<(FoundDWallet | "unknown")[]> {
   const reader = await context.chainReader(action, DWALLET);
   const contents = await reader.getObjects(ids, action.signal);
   const found = await Promise.all(
-    [...contents].map(async ([dwalletId, content]): Promise<FoundDWallet[]> => {
+    [...contents].map(async ([dwalletId, content]): Promise<(FoundDWallet | "unknown")[]> => {
       const dwallet = parseDWalletOf(dwalletId, content);
       const curve = curveOfNumber(dwallet.curveNumber);
       const address = curve && addresses.get(curve);
       if (curve === undefined || address === undefined) return [];
-      const [own] = await findOwnShares(context, action, dwallet, address);
-      if (own === undefined) return [];
-      const { state } = dwallet;
-      return [{ dwalletId, curve, state: state.kind, encryptedUserSecretKeyShareId: own.id }];
+      try {
+        const [own] = await findOwnShares(context, action, dwallet, address);
+        if (own === undefined) return [];
+        const { state } = dwallet;
+        return [{ dwalletId, curve, state: state.kind, encryptedUserSecretKeyShareId: own.id }];
+      } catch (error) {
+        if (isTooMany(error)) return ["unknown"];
+        throw error;
+      }
     }),
   );
   return found.flat();

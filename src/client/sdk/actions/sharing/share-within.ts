@@ -16,7 +16,7 @@ import type { ClientContext } from "../../context.ts";
 import { TssError } from "../../errors.ts";
 import type { Curve } from "../../names.ts";
 import { askProject } from "../ask-project.ts";
-import { findOwnShares } from "../own-shares.ts";
+import { readOwnShares } from "../own-shares.ts";
 import { decryptFitting } from "../recovery/recover-within.ts";
 import { registerKey } from "../register-key.ts";
 import { openSeedShare } from "../seed-share.ts";
@@ -234,9 +234,8 @@ export async function acceptShareWithin(
   const keys = action.own(await engine.deriveUserKeys({ seed, curve, signal }));
   const { signerAddress: address, signerSecretKey } = keys;
   const { encryptedUserSecretKeyShareId: shareId } = await findOffer(context, action, dwalletId, address);
-  const known = await findOwnShares(context, action, dwallet, address);
-  if (!known.some(({ id, isOfDkg }) => id === shareId && !isOfDkg))
-    throw new TssError("SHARE_UNVERIFIED", NO_SHARE);
+  const [own] = await readOwnShares(context, action, dwallet, address, [shareId]);
+  if (own === undefined || own.isOfDkg) throw new TssError("SHARE_UNVERIFIED", NO_SHARE);
   const encrypted = await awaitShare(context, action, { dwalletId, shareId, address });
   const share = action.own(await decryptFitting(context, action, keys, dwallet, encrypted));
   action.stage("accept");
