@@ -16,14 +16,17 @@ export async function recoverFromPieces(values: PieceValues, context: CommandCon
   const { out, seedOut } = values;
   refuseOthers(values);
   for (const file of [out, seedOut]) if (file !== undefined) await refuseExisting(file);
-  const { seed, dwalletId, curve, holderAddress } = await joinPieces(await readPieces(values, context));
+  const joined = await joinPieces(await readPieces(values, context));
+  const { seed, dwalletId, curve, holderAddress, rejected } = joined;
+  for (const { message } of rejected) context.note(`${message}. The other pieces suffice.`);
   try {
     const { recovery } = await openRecovery(values, context);
     const source = { seed, dwalletId, curve, acceptUnverifiedShare: true };
     const { userSecretKeyShareHex, ...found } = await recovery.recoverShare(source);
     if (out !== undefined) await writeNewFile(out, Buffer.from(`${userSecretKeyShareHex}\n`));
     if (seedOut !== undefined) await writeNewFile(seedOut, Buffer.from(`${bytesToHex(seed)}\n`));
-    const recovered = { dwalletId, curve, holderAddress, ...found, file: out, seedFile: seedOut };
+    const files = { file: out, seedFile: seedOut };
+    const recovered = { dwalletId, curve, holderAddress, rejected, ...found, ...files };
     context.print(values.json ? JSON.stringify(recovered, undefined, 2) : describe(recovered));
     return EXIT.done;
   } finally {

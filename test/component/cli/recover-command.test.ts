@@ -64,6 +64,18 @@ it.each([
   for (const piece of pieces) expect(said + err).not.toContain(piece.slice(120, 150));
 });
 
+it("a damaged piece among enough good ones is named, and the others are used", async () => {
+  const texts = [pieces[0], pieces[1].slice(0, -4), pieces[2]];
+  const files = texts.map((text, at) => file(`of-three-${at}`, text));
+  // Nothing listens there: the command joins the pieces before it asks the chain.
+  const args = ["--fullnode-url", "http://127.0.0.1:1", ...files.flatMap((each) => ["--piece-file", each])];
+  const { exitCode, err } = await fromPieces(args);
+  expect(exitCode).toBe(3);
+  expect(err).toContain("piece 2 is damaged");
+  expect(err).toContain("The other pieces suffice.");
+  expect(err).toContain("does not answer");
+});
+
 it("a mistyped piece is asked for again, and not shown", async () => {
   const typed = [pieces[0].replace("tsspiece1q", "tsspiece1p"), pieces[0], "nothing", pieces[0]];
   const { exitCode, out: said, err } = await fromPieces(["--ask-pieces"], typed);

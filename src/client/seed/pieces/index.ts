@@ -10,5 +10,5 @@ export {
   addRecovery,
   type RecoveryClient,
 } from "./add-recovery.ts";
-export { type JoinedPieces, joinPieces } from "./join-pieces.ts";
+export { type JoinedPieces, joinPieces, type RejectedPiece } from "./join-pieces.ts";
 export { type PieceFacts, readPiece } from "./piece-text.ts";

@@ -52,7 +52,8 @@ describe.each(vectors)("the vector on $curve", ({ seedHex, pieces, ...facts }) =
   test("joins to its seed", async () => {
     const joined = await joinPieces(pieces.slice(0, facts.threshold));
     const { dwalletId: id, holderAddress } = facts;
-    expect(joined).toEqual({ seed: hexToBytes(seedHex), dwalletId: id, curve: facts.curve, holderAddress });
+    const seed = hexToBytes(seedHex);
+    expect(joined).toEqual({ seed, dwalletId: id, curve: facts.curve, holderAddress, rejected: [] });
   });
 
   test("says what each piece is for, and is written the same again", () => {
@@ -111,6 +112,86 @@ describe("pieces", () => {
   ])("may be typed with %s", async (_, typed) => {
     const { seed } = await joinPieces(TWO_OF_THREE.slice(1).map(typed));
     expect(bytesToHex(seed)).toBe(SEED_HEX);
+  });
+});
+
+describe("more pieces than the threshold", () => {
+  const [first, second, third] = TWO_OF_THREE as [string, string, string];
+  const wrong = Uint8Array.from([...new Uint8Array(32), 7]);
+  const foreign = encodePiece({ ...decodePiece(second), dwalletId });
+
+  test.each<[string, string, string, string]>([
+    ["damaged", `${second.slice(0, -1)}q`, "checksum", "is damaged"],
+    ["no piece", "abandon abandon", "form", "must be a text that begins with tsspiece1"],
+    ["another recovery's", foreign, "mixed", "is for another dWallet"],
+    [
+      "another split's",
+      encodePiece({ ...decodePiece(second), splitId: "00".repeat(8) }),
+      "mixed",
+      "belongs to another",
+    ],
+    [
+      "a changed one",
+      encodePiece({ ...decodePiece(second), share: wrong }),
+      "wrong",
+      "does not fit the others",
+    ],
+    [
+      "one under the number of a good one",
+      encodePiece({ ...decodePiece(first), share: wrong }),
+      "wrong",
+      "does not fit the others",
+    ],
+    ["a repeated one", third, "duplicate", "is the same as piece"],
+  ])("give the seed although one is %s, wherever it is, and name it", async (_, bad, problem, message) => {
+    const places = problem === "duplicate" ? [3] : [1, 2, 3];
+    for (const place of places) {
+      const texts = [first, third].toSpliced(place - 1, 0, bad);
+      const { seed, rejected } = await joinPieces(texts);
+      expect(bytesToHex(seed)).toBe(SEED_HEX);
+      expect(rejected).toEqual([
+        { pieceNumber: place, problem, message: expect.stringContaining(`piece ${place} ${message}`) },
+      ]);
+      expect(rejected[0]?.message).not.toContain(bad.slice(10));
+    }
+  });
+
+  test("give the seed while enough of them are good, whichever are changed", async () => {
+    const seed = crypto.getRandomValues(new Uint8Array(32));
+    const pieces = await piecesOf(seed, 3, 6);
+    for (const bad of selections([0, 1, 2, 3, 4, 5], 3)) {
+      const texts = pieces.map((text, at) => {
+        const piece = decodePiece(text);
+        return bad.includes(at) ? encodePiece({ ...piece, share: piece.share.with(at, 1) }) : text;
+      });
+      const changed = bad.filter((at) => texts[at] !== pieces[at]);
+      const { seed: joined, rejected } = await joinPieces(texts);
+      expect(joined).toEqual(seed);
+      expect(rejected.map(({ pieceNumber }) => pieceNumber - 1)).toEqual(changed);
+    }
+  });
+
+  test("are refused if too few of them are good, and the error names the first bad one", async () => {
+    expect(await failureOf([foreign, first])).toMatchObject({ metadata: { pieceNumber: "2" } });
+    const three = THREE_OF_FIVE.slice(0, 2);
+    expect(await failureOf([foreign, ...three])).toMatchObject({
+      message: "pieces: piece 1 is for another dWallet than piece 2",
+      metadata: { problem: "mixed", pieceNumber: "1" },
+    });
+    const changed = encodePiece({ ...decodePiece(first), share: wrong });
+    const also = encodePiece({ ...decodePiece(second), share: wrong.with(3, 9) });
+    expect(await failureOf([changed, also, third])).toMatchObject({
+      message: expect.stringContaining("no selection of them gives the recovery's seed"),
+      metadata: { problem: "wrong" },
+    });
+  });
+
+  test("of two recoveries are refused if both have enough: only the caller knows which one it wants", async () => {
+    const other = await piecesOf(new Uint8Array(32).fill(8), 2, 2);
+    expect(await failureOf([...TWO_OF_THREE, ...other])).toMatchObject({
+      message: expect.stringContaining("both have enough pieces"),
+      metadata: { problem: "mixed", pieceNumber: "4" },
+    });
   });
 });
 
