@@ -7,11 +7,12 @@ import { afterAll, describe, expect, it } from "vitest";
 import { packagePaths } from "../support/repository/package-paths.ts";
 import { ROOT, readSource, sourcesBelow } from "../support/repository/source-files.ts";
 
-const DOCUMENTS = [...["README.md", "docs/sdk.md"].map(readSource), ...sourcesBelow(["docs/start"], [".md"])];
+const GUIDES = ["README.md", "docs/sdk.md", "docs/recovery.md", "docs/imported-keys.md"];
+const DOCUMENTS = [...GUIDES.map(readSource), ...sourcesBelow(["docs/start"], [".md"])];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("the README, the SDK's guide, the quick starts and the examples", () => {
+describe("the README, the guides, the quick starts and the examples", () => {
   it("contain TypeScript that compiles against the package's entries", async () => {
     const snippets = DOCUMENTS.flatMap((document) =>
       // A snippet in a list is indented.
