@@ -2,7 +2,7 @@
  * Keys that users had before. The client imports an Ethereum key while the service is killed. With a Solana key, Ika's own
  * WebAssembly acts as the user, over the public contract.
  */
-import { createHash, generateKeyPairSync, randomBytes, verify } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, verify } from "node:crypto";
 import * as IkaWasm from "@ika.xyz/ika-wasm";
 import { hashMessage, keccak256, recoverAddress, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -14,6 +14,7 @@ import { signDWalletOutput, signEncryptionKey } from "../../src/client/crypto/us
 import { keyFromHex } from "../../src/client/keys/index.ts";
 import type { ActionOptions } from "../../src/client/sdk/action.ts";
 import { createClient, createRecovery, type TssClient, TssError } from "../../src/client/sdk/index.ts";
+import { addRecovery, joinPieces } from "../../src/client/seed/pieces/index.ts";
 import { type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/chain/session-identifier.ts";
 import { pollUntil } from "../support/poll-until.ts";
@@ -96,11 +97,48 @@ describe("an imported key", () => {
     ).resolves.toMatchObject({ publicKeyHex: made.publicKeyHex });
   });
 
+  it("is shared with a user who names its public key, and recovered from pieces without the owner's seed", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const [seed, bob] = [1, 2].map(() => new Uint8Array(randomBytes(32))) as [Uint8Array, Uint8Array];
+    const client = newClient();
+    const curve = "ED25519";
+    const made = await client.importKey({ seed, curve, privateKey: rawSeed(privateKey) });
+    const owned = { seed, curve, dwalletId: made.dwallet.id } as const;
+    const recipient = await client.registerRecipient({ seed: bob, curve });
+    const { publicKeyHex } = await client.shareWith({ ...owned, recipient });
+    expect(publicKeyHex).toBe(
+      Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url").toString("hex"),
+    );
+    const held = { ...owned, seed: bob };
+    await expect(client.acceptShare(held)).rejects.toMatchObject({ metadata: { field: "publicKeyHex" } });
+    await expect(client.acceptShare({ ...held, publicKeyHex: "ab".repeat(32) })).rejects.toMatchObject({
+      reason: "OUTPUT_MISMATCH",
+    });
+    await client.acceptShare({ ...held, publicKeyHex });
+    const message = Buffer.from("a transaction");
+    const algorithm = { signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
+    const { signature } = await newClient().sign({
+      ...held,
+      ...algorithm,
+      message,
+      acceptUnverifiedShare: true,
+    });
+    expect(verify(null, message, publicKey, signature)).toBe(true);
+
+    const { pieces } = await addRecovery(client, { ...owned, threshold: 2, count: 3 });
+    const joined = await joinPieces(pieces.slice(1));
+    const source = { ...owned, seed: joined.seed, acceptUnverifiedShare: true };
+    const recovered = await newClient().recoverShare(source);
+    expect(recovered.userSecretKeyShareHex).toBe(made.userSecretKeyShareHex);
+  });
+
   it("of Solana signs as its own public key, with presigns of the pool", {
     timeout: TIMEOUT_MS,
   }, async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-    const seed = Buffer.from(privateKey.export({ format: "jwk" }).d!, "base64url");
+    const seed = rawSeed(privateKey);
     const user = await newUser("ED25519");
     const request = await importRequest(user, ed25519Scalar(seed));
     const { dwalletId } = (await call("POST", "/v1/dwallets", request)) as { dwalletId: string };
@@ -315,6 +353,11 @@ function post(path: string, body: Json, headers: Record<string, string> = {}): P
 }
 
 const authorized = () => ({ authorization: `Bearer ${service.access.apiKey}` });
+
+/** The 32 bytes of an Ed25519 private key. */
+function rawSeed(privateKey: KeyObject): Uint8Array {
+  return Buffer.from(privateKey.export({ format: "jwk" }).d!, "base64url");
+}
 
 /** The secret scalar of an Ed25519 seed (RFC 8032, 5.1.5), below the order, in little-endian. */
 function ed25519Scalar(seed: Uint8Array): Uint8Array {

@@ -130,6 +130,13 @@ export function readSessionDigest(hex: string): Uint8Array {
   return hexToBytes(hex);
 }
 
+/** Refuses a public key that is not lower-case hex of the curve's length. */
+export function checkPublicKeyHex(curve: Curve, hex: string): void {
+  const byteCount = curve === "SECP256K1" || curve === "SECP256R1" ? 33 : 32;
+  if (typeof hex !== "string" || !/^[0-9a-f]+$/.test(hex) || hex.length !== 2 * byteCount)
+    throw invalid("publicKeyHex", `must be ${2 * byteCount} lower-case hex digits`);
+}
+
 /** Reads a secret in hex. The error does not quote the digits. */
 export function readSecretHex(field: string, hex: string): Uint8Array {
   try {

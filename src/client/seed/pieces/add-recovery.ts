@@ -153,8 +153,8 @@ async function addHolder(
     { ...toShare, recipient: { ...recipient, address: holderAddress } },
     options,
   );
-  await client.acceptShare({ seed: recoverySeed, curve, dwalletId, ...time() }, options);
-  const { encryptedUserSecretKeyShareId } = shared;
+  const { publicKeyHex, encryptedUserSecretKeyShareId } = shared;
+  await client.acceptShare({ seed: recoverySeed, curve, dwalletId, publicKeyHex, ...time() }, options);
   await recoverAccepted(client, args, { encryptedUserSecretKeyShareId, deadline, options });
   const facts = { dwalletId, curve, holderAddress, threshold, count };
   const pieces = await splitSeed(recoverySeed, facts);

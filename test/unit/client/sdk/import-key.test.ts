@@ -11,7 +11,7 @@ import { adoptDWallet } from "../../../../src/client/sdk/actions/recovery/adopt-
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { encodeResumeToken, readResumeToken } from "../../../../src/client/sdk/actions/resume-token.ts";
-import { shareWith } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
+import { acceptShare, shareWith } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
 import { sign } from "../../../../src/client/sdk/actions/sign.ts";
 import { IMPORTED_KEY_CAP } from "../../../../src/client/sdk/chain/object-kinds.ts";
 import { createCustodyActions } from "../../../../src/client/sdk/custody/custody-actions.ts";
@@ -312,13 +312,69 @@ describe("an imported key of the seed", () => {
     });
   });
 
-  test("is not shared, and nothing is paid for it", async () => {
-    const recipient = { address: SIGNERS.other.signerAddress, encryptionKeyId: RECIPIENT_KEY_ID };
+  test("is shared with the public key that its owner has accepted, and not without this proof", async () => {
+    const address = SIGNERS.other.signerAddress;
+    service.script.heldShare = () => ({ encryption_key_address: address });
+    const recipient = { address, encryptionKeyId: RECIPIENT_KEY_ID };
+    const { shareState } = service.script;
+    service.script.shareState = () => ({ NetworkVerificationCompleted: true });
     await expect(shareWith(service.context, { ...dwallet, recipient })).rejects.toMatchObject({
-      reason: "VALIDATION",
-      metadata: { field: "dwalletId" },
+      reason: "SHARE_UNVERIFIED",
     });
     expect(service.counts()["shareDWallet"]).toBeUndefined();
+    service.script.shareState = shareState;
+    await expect(shareWith(service.context, { ...dwallet, recipient })).resolves.toEqual({
+      dwalletId: DWALLET_ID,
+      holderAddress: address,
+      encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+      publicKeyHex: PUBLIC_KEY_HEX,
+    });
+  });
+
+  describe("that somebody else shares with the seed's key", () => {
+    const held = { ...dwallet, acceptUnverifiedShare: true } as const;
+    beforeEach(() => {
+      service.script.encryptionKeyAddress = SIGNERS.other.signerAddress;
+      service.script.listedShares = () => [SHARE_ID, HELD_SHARE_ID];
+      service.script.decryptedShare = SHARE;
+    });
+
+    test("is accepted for the public key that the owner names, and then recovered and signed with", async () => {
+      const accepted = await acceptShare(service.context, { ...dwallet, publicKeyHex: PUBLIC_KEY_HEX });
+      expect(accepted).toMatchObject({
+        publicKeyHex: PUBLIC_KEY_HEX,
+        userSecretKeyShareHex: bytesToHex(SHARE),
+        encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+      });
+      await expect(recoverShare(service.context, held)).rejects.toMatchObject({ reason: "OUTPUT_MISMATCH" });
+      service.script.heldShare = () => ({
+        state: { KeyHolderSigned: signDWalletOutput(SIGNERS.own, OWN.output) },
+      });
+      expect(await recoverShare(service.context, held)).toMatchObject({
+        userSecretKeyShareHex: bytesToHex(SHARE),
+      });
+      await expect(sign(service.context, { ...signing, ...held })).resolves.toBeDefined();
+    });
+
+    test.each<[string, { publicKeyHex?: string }, object]>([
+      ["without a public key", {}, { reason: "VALIDATION", metadata: { field: "publicKeyHex" } }],
+      ["for another public key", { publicKeyHex: "ab".repeat(32) }, { reason: "OUTPUT_MISMATCH" }],
+      [
+        "for a public key of another form",
+        { publicKeyHex: PUBLIC_KEY_HEX.toUpperCase() },
+        { reason: "VALIDATION", metadata: { field: "publicKeyHex" } },
+      ],
+    ])("is not accepted %s: the chain may show a key that nobody has imported", async (_, named, refused) => {
+      await expect(acceptShare(service.context, { ...dwallet, ...named })).rejects.toMatchObject(refused);
+      expect(service.counts()["acceptShare"]).toBeUndefined();
+    });
+
+    test("is not accepted if the share is of another half of the key", async () => {
+      service.script.decryptedShare = shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST);
+      const named = { ...dwallet, publicKeyHex: PUBLIC_KEY_HEX };
+      await expect(acceptShare(service.context, named)).rejects.toMatchObject({ reason: "SHARE_MISMATCH" });
+      expect(service.counts()["acceptShare"]).toBeUndefined();
+    });
   });
 
   test("leaves with the capability of an imported key", async () => {

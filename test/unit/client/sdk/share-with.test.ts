@@ -57,6 +57,7 @@ describe("an owner", () => {
       dwalletId: DWALLET_ID,
       holderAddress: other.signerAddress,
       encryptedUserSecretKeyShareId: HELD_SHARE_ID,
+      publicKeyHex: bytesToHex(DWALLET.publicKey),
     });
     const request = sent<ShareDWalletRequest>("shareDWallet");
     expect(request).toMatchObject({ projectId: PROJECT_ID, userReference: "bob", expiresEpoch: 1n });
@@ -193,6 +194,13 @@ describe("a recipient", () => {
     change();
     await expect(acceptShare(service.context, args)).rejects.toMatchObject({ reason });
     expect(sent("acceptShare")).toBeUndefined();
+  });
+
+  it("refuses another public key than the one that its caller got from the owner", async () => {
+    const named = (publicKeyHex: string) => acceptShare(service.context, { ...args, publicKeyHex });
+    await expect(named("ab".repeat(32))).rejects.toMatchObject({ reason: "OUTPUT_MISMATCH" });
+    expect(sent("acceptShare")).toBeUndefined();
+    await expect(named(bytesToHex(DWALLET.publicKey))).resolves.toBeDefined();
   });
 
   it("accepts the offered share although a fullnode lists any number of others", async () => {

@@ -20,6 +20,7 @@ import {
   joinPieces,
   type RecoveryClient,
 } from "../../../../src/client/seed/pieces/index.ts";
+import { makeImportedDWallet } from "../../../support/crypto/made-dwallet.ts";
 import {
   createFakeService,
   DWALLET,
@@ -28,9 +29,11 @@ import {
   HELD_SHARE_ID,
   RECIPIENT_KEY_ID,
   SEED,
+  SESSION_DIGEST,
   SHARE_ID,
   SIGNERS,
   serviceError,
+  shareOf,
 } from "../sdk/fake-service.ts";
 
 const curve = "ED25519";
@@ -105,6 +108,24 @@ describe("a recovery", () => {
     expect(joined).toMatchObject({ seed: RECOVERY_SEED, dwalletId: DWALLET_ID, curve, holderAddress });
     const shared = service.seen.find(({ method }) => method === "shareDWallet")?.request;
     expect(shared).toMatchObject({ recipientAddress: holderAddress, userReference: "heirs" });
+  });
+
+  test("of an imported key accepts the public key that the owner's share has proved", async () => {
+    const { script } = service;
+    const imported = makeImportedDWallet(shareOf(SEED, SESSION_DIGEST), new Uint8Array(32).fill(0x5a));
+    script.made = imported;
+    script.isImportedKey = true;
+    script.dwalletState = () => ({ Active: imported.output });
+    script.decryptedShare = imported.userSecretKeyShare;
+    script.heldShare = () => ({
+      encryption_key_address: holderAddress,
+      state: isAccepted
+        ? { KeyHolderSigned: signDWalletOutput(SIGNERS.other, imported.output) }
+        : { NetworkVerificationCompleted: true },
+    });
+    script.shareState = () => ({ KeyHolderSigned: signDWalletOutput(SIGNERS.own, imported.output) });
+    const { pieces } = await addRecovery(clientOf(service), args);
+    expect((await joinPieces(pieces)).seed).toEqual(RECOVERY_SEED);
   });
 
   test.each<[string, () => void, string]>([

@@ -141,13 +141,17 @@ async function openShare(
   return await decryptFitting(context, action, keys, dwallet, encrypted.encryptedShareAndProof);
 }
 
-/** Decrypts a share, and returns it if it leads to the dWallet's whole public output. Throws SHARE_MISMATCH otherwise. */
+/**
+ * Decrypts a share, and returns it if it leads to the dWallet's whole public output. Throws SHARE_MISMATCH otherwise. The
+ * public key of an imported key is the given one, or what the chain shows that these keys have accepted.
+ */
 export async function decryptFitting(
   context: ClientContext,
   action: Action,
   keys: UserKeys,
   dwallet: CompletedDWallet,
   encryptedShareAndProof: Uint8Array,
+  givenPublicKey?: Uint8Array,
 ): Promise<SecretBytes> {
   const { networkEncryptionKeyId } = dwallet;
   const { publicOutput } = dwallet.state;
@@ -162,7 +166,7 @@ export async function decryptFitting(
   });
   let isFit = false;
   try {
-    const importedPublicKey = await acceptedBy(context, action, dwallet, keys);
+    const importedPublicKey = givenPublicKey ?? (await acceptedBy(context, action, dwallet, keys));
     const claim = { curve: keys.curve, parameters, userSecretKeyShare: share, dwalletOutput: publicOutput };
     isFit = await context.engine.isOutputOfShare({ ...claim, importedPublicKey, signal: action.signal });
   } finally {

@@ -2,6 +2,7 @@ import { type ActionOptions, ownSeed, runAction } from "../../action.ts";
 import {
   checkCurve,
   checkObjectId,
+  checkPublicKeyHex,
   checkSeed,
   checkUserReference,
   checkUuid,
@@ -71,16 +72,18 @@ export async function shareWith(
  * signs the dWallet's output. A repeated call returns the result again.
  *
  * @throws {TssError} SHARE_UNVERIFIED when the chain shows no share of the dWallet for this seed.
+ * @throws {TssError} OUTPUT_MISMATCH when the chain shows another public key than `publicKeyHex`.
  */
 export async function acceptShare(
   context: ClientContext,
   args: AcceptShareArgs,
   options: ActionOptions<AcceptShareStage> = {},
 ): Promise<AcceptShareResult> {
-  const { seed, curve, dwalletId, timeoutMs = 180_000 } = args;
+  const { seed, curve, dwalletId, publicKeyHex, timeoutMs = 180_000 } = args;
   checkSeed(seed);
   checkCurve(curve);
   checkObjectId("dwalletId", dwalletId);
+  if (publicKeyHex !== undefined) checkPublicKeyHex(curve, publicKeyHex);
   return await runAction(timeoutMs, options, async (action) => {
     const own = { ...args, seed: ownSeed(action, seed) };
     action.facts["dwalletId"] = dwalletId;

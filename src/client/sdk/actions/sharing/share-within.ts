@@ -75,8 +75,6 @@ export async function shareWithin(
   const { signal } = action;
   action.stage("dwallet");
   const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
-  // A recipient could not tell which key it gets, so its client would refuse the share that the owner has paid for.
-  if (dwallet.isImportedKey) throw invalid("dwalletId", "has an imported key, which cannot be shared");
   action.stage("recipient");
   const encryptionKey = await readRecipientKey(context, action, curve, recipient);
   action.stage("parameters");
@@ -123,7 +121,10 @@ export async function shareWithin(
     throw new TssError("OUTPUT_MISMATCH", "the service answered with another share");
   action.stage("verify");
   await awaitShare(context, action, { dwalletId, shareId, address: recipient.address });
-  return { dwalletId, holderAddress: recipient.address, encryptedUserSecretKeyShareId: shareId };
+  // The owner's share has proved this key.
+  const publicKeyHex = bytesToHex(publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput));
+  const holderAddress = recipient.address;
+  return { dwalletId, holderAddress, encryptedUserSecretKeyShareId: shareId, publicKeyHex };
 }
 
 /** The stages of a share for another user, in order. */
@@ -152,6 +153,8 @@ export interface ShareWithResult {
   readonly dwalletId: string;
   readonly holderAddress: string;
   readonly encryptedUserSecretKeyShareId: string;
+  /** The dWallet's public key, in hex, which the owner's share proves. The recipient of an imported key needs it. */
+  readonly publicKeyHex: string;
 }
 
 /** The consent outlives an epoch that ends while it is under way. */
@@ -214,18 +217,24 @@ interface ExpectedShare {
 
 /**
  * Accepts a share within an action. The arguments contain the action's copy of the seed. The recipient signs only for a
- * share that it has decrypted, and that leads to the dWallet's public output on the chain.
+ * share that it has decrypted, and that leads to the dWallet's public output on the chain. From the share of an imported
+ * key, only half of the output follows, so the recipient signs only for the public key that its caller names.
  */
 export async function acceptShareWithin(
   context: ClientContext,
   action: Action<AcceptShareStage>,
-  { seed, curve, dwalletId }: AcceptShareArgs,
+  { seed, curve, dwalletId, publicKeyHex }: AcceptShareArgs,
 ): Promise<AcceptShareResult> {
   const { engine } = context;
   const { signal } = action;
   action.stage("dwallet");
   const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
   const { publicOutput } = dwallet.state;
+  const publicKey = publicKeyFromDWalletOutput(curve, publicOutput);
+  if (dwallet.isImportedKey && publicKeyHex === undefined)
+    throw invalid("publicKeyHex", "is required, because the dWallet has an imported key; ask its owner");
+  if (publicKeyHex !== undefined && publicKeyHex !== bytesToHex(publicKey))
+    throw new TssError("OUTPUT_MISMATCH", "the chain shows another public key of the dWallet");
   action.stage("parameters");
   await engine.ready();
   const { networkEncryptionKeyId } = dwallet;
@@ -237,14 +246,16 @@ export async function acceptShareWithin(
   const [own] = await readOwnShares(context, action, dwallet, address, [shareId]);
   if (own === undefined || own.isOfDkg) throw new TssError("SHARE_UNVERIFIED", NO_SHARE);
   const encrypted = await awaitShare(context, action, { dwalletId, shareId, address });
-  const share = action.own(await decryptFitting(context, action, keys, dwallet, encrypted));
+  const importedPublicKey = dwallet.isImportedKey ? publicKey : undefined;
+  const share = action.own(
+    await decryptFitting(context, action, keys, dwallet, encrypted, importedPublicKey),
+  );
   action.stage("accept");
   const userOutputSignature = await engine.signAsUser({ signerSecretKey, message: publicOutput, signal });
   const request = { dwalletId, encryptedUserSecretKeyShareId: shareId, userOutputSignature };
   const row = await context.call(action, (options) => context.raw.sharing.acceptShare(request, options));
   if (row.dwalletId !== dwalletId || row.holderAddress !== address || row.state !== Holder_State.Accepted)
     throw new TssError("OUTPUT_MISMATCH", "the service answered with another share");
-  const publicKey = publicKeyFromDWalletOutput(curve, publicOutput);
   return {
     dwallet: { id: dwalletId, curve },
     publicKeyHex: bytesToHex(publicKey),
@@ -263,6 +274,12 @@ export interface AcceptShareArgs {
   readonly seed: Uint8Array;
   readonly curve: Curve;
   readonly dwalletId: string;
+  /**
+   * The dWallet's public key, in hex, as the owner's `shareWith` or `importKey` returned it. The recipient gets it from
+   * the owner, on a way that the service does not control. Required for an imported key, whose share does not prove which
+   * key it is of. Default: the key that the share proves.
+   */
+  readonly publicKeyHex?: string | undefined;
   /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
 }
