@@ -13,7 +13,7 @@ import { type Database, newId, type Queryable, readRows } from "../platform/stor
 import { activeUsersOf, userFrozen } from "../users/ensure-user.ts";
 import { activeHoldersOf, isOfHolder, reachColumns, withinUseOf } from "../users/reach.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
-import { checkHoldBounds } from "./holds/submit-hold.ts";
+import { findHoldRefusal, lockHolds } from "./holds/submit-hold.ts";
 import { requireAlgorithm, requireHold, type SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
@@ -96,18 +96,43 @@ const captureTogether = batchStatements<Submission, Date | undefined>({
   },
 });
 
+/** The maximum number of held halves in one transaction, each with its own statements. */
+const HOLD_BATCH_MAX_COUNT = 16;
+
 /**
- * Queues a half that is held, and returns the time; undefined if this submission does not queue it. It has its own
- * transaction, which counts the held halves of the project.
+ * Queues a half that is held, and returns the time; undefined if this submission does not queue it. Submissions of a
+ * project that arrive together share a transaction, which counts the held halves of the project. So those that wait for
+ * another replica's transaction have one connection of this process, however many they are.
  */
 async function captureHold(database: SubmitDatabase, submission: Submission): Promise<Date | undefined> {
-  const { id, caller } = submission;
-  const run = async (db: Queryable): Promise<Date | undefined> => {
-    await checkHoldBounds(db, { projectId: caller.projectId, signRequestId: id });
-    const [queued] = await readRows(db, capture([submission], "future_sign"), { id: text, updatedAt: time });
-    return queued?.updatedAt;
-  };
-  return await (database.transaction?.(run) ?? run(database));
+  const result = await captureHoldsTogether(database, submission);
+  if (result instanceof ServiceError) throw result;
+  return result;
+}
+
+const captureHoldsTogether = batchStatements<Submission, Date | undefined | ServiceError>({
+  lineOf: ({ caller }) => caller.projectId,
+  subjectOf: ({ caller }) => caller.projectId,
+  batchMaxCount: HOLD_BATCH_MAX_COUNT,
+  async run(database: SubmitDatabase, submissions) {
+    const [{ caller }] = submissions as readonly [Submission];
+    const run = async (db: Queryable) => {
+      await lockHolds(db, caller.projectId);
+      const results: (Date | undefined | ServiceError)[] = [];
+      for (const submission of submissions) results.push(await captureHeld(db, submission));
+      return results;
+    };
+    return await (database.transaction?.(run) ?? run(database));
+  },
+});
+
+/** Does the same as {@link captureHold} in a transaction that has the project's lock, and returns a refusal. */
+async function captureHeld(db: Queryable, submission: Submission): Promise<Date | undefined | ServiceError> {
+  const { id: signRequestId, caller } = submission;
+  const refusal = await findHoldRefusal(db, { projectId: caller.projectId, signRequestId });
+  if (refusal !== undefined) return refusal;
+  const [queued] = await readRows(db, capture([submission], "future_sign"), { id: text, updatedAt: time });
+  return queued?.updatedAt;
 }
 
 /**

@@ -4,15 +4,23 @@ import { number } from "../../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../../platform/store/database.ts";
 
 /**
- * Throws TOO_MANY_RESERVATIONS if the project or the dWallet has as many held halves as it may have, or the Treasury
- * keeps as many halves of the dWallet as it can. Call it in the transaction that adds one: submissions of a project's
- * held halves wait for each other until its end.
+ * Makes a transaction wait until no other one adds held halves to the project. It waits for a lock for three seconds at
+ * most, because it has one of the process's connections meanwhile. Then PostgreSQL ends it with lock_not_available, which
+ * the caller gets as DATABASE_UNAVAILABLE.
  */
-export async function checkHoldBounds(
+export async function lockHolds(db: Queryable, projectId: string): Promise<void> {
+  await execute(db, sql`SET LOCAL lock_timeout = '3s'`);
+  await execute(db, sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sign holds of ${projectId}`}, 0))`);
+}
+
+/**
+ * Returns TOO_MANY_RESERVATIONS if the project or the dWallet has as many held halves as it may have, or the Treasury
+ * keeps as many halves of the dWallet as it can. Call it after {@link lockHolds}, in the transaction that adds one.
+ */
+export async function findHoldRefusal(
   db: Queryable,
   { projectId, signRequestId }: { readonly projectId: string; readonly signRequestId: string },
-): Promise<void> {
-  await execute(db, sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sign holds of ${projectId}`}, 0))`);
+): Promise<ServiceError | undefined> {
   const [count] = await readRows(
     db,
     sql`WITH own AS MATERIALIZED (SELECT dwallet_id FROM sign_request WHERE id = ${signRequestId})
@@ -25,9 +33,10 @@ export async function checkHoldBounds(
     { ofProject: number, ofDWallet: number, ofTreasury: number },
   );
   if (count === undefined) throw new Error("the database counts no halves");
-  if (count.ofDWallet >= HOLDS_OF_DWALLET_MAX_COUNT) throw tooMany("dWallet", HOLDS_OF_DWALLET_MAX_COUNT);
-  if (count.ofProject >= HOLDS_OF_PROJECT_MAX_COUNT) throw tooMany("project", HOLDS_OF_PROJECT_MAX_COUNT);
-  if (count.ofTreasury >= TREASURY_HALVES_MAX_COUNT) throw treasuryFull();
+  if (count.ofDWallet >= HOLDS_OF_DWALLET_MAX_COUNT) return tooMany("dWallet", HOLDS_OF_DWALLET_MAX_COUNT);
+  if (count.ofProject >= HOLDS_OF_PROJECT_MAX_COUNT) return tooMany("project", HOLDS_OF_PROJECT_MAX_COUNT);
+  if (count.ofTreasury >= TREASURY_HALVES_MAX_COUNT) return treasuryFull();
+  return undefined;
 }
 
 /** The condition that a request `r` has a half that is neither released nor ended. */
