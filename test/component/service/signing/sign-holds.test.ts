@@ -1,5 +1,5 @@
 /** Halves that are given now and released later: their money, their bounds, and who can release them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SignRequest_Hold_State as State } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createHoldCeilings } from "../../../../src/service/chain/treasury/ceilings.ts";
 import type { ChainCalls } from "../../../../src/service/chain/treasury/treasury-calls.ts";
@@ -204,6 +204,37 @@ describe("a half that is held", () => {
     for (const seconds of [60, 86_400, 86_401, 2_592_000])
       steps.hold.add(calls as unknown as ChainCalls, [{ id: newId(), holdSeconds: seconds } as never]);
     expect(epochs).toEqual([2n, 2n, 3n, 31n]);
+  });
+});
+
+describe("a half whose key or session has only expired", () => {
+  /** Halves of a key and of a session, both of which have expired since. */
+  async function halvesOfExpired(): Promise<[ofKey: string, ofSession: string]> {
+    const sessionId = newId();
+    await database.query(
+      `INSERT INTO session (id, project_id, user_reference, hash, scopes, origins, api_key_id, expires_at)
+       VALUES ($1, $2, 'alice', $3, '{sign}', '{}', $4, now() + interval '1 minute')`,
+      [sessionId, projectId, Buffer.from(sessionId), signer.apiKeyId],
+    );
+    const ofKey = await steps.held(signer, dwallet);
+    const ofSession = await steps.held({ ...signer, origin: { actor: `session:${sessionId}` } }, dwallet);
+    const past = "SET expires_at = now() - interval '2 days' WHERE id = $1";
+    await database.query(`UPDATE api_key ${past}`, [signer.apiKeyId]);
+    await database.query(`UPDATE session ${past}`, [sessionId]);
+    return [ofKey, ofSession];
+  }
+
+  // The sweep of other tests counts what is left.
+  afterEach(() => sweepSessions(database, 10));
+
+  it("is released by another key", async () => {
+    for (const id of await halvesOfExpired()) expect((await release(id)).holdState).toBe("released");
+  });
+
+  it("is cancelled by another key, and refunded without the price of the hold", async () => {
+    for (const id of await halvesOfExpired())
+      expect(await cancel(id, approver)).toMatchObject({ failureReason: "SIGN_CANCELLED" });
+    expect(await balance()).toBe(CREDIT - 2n * HOLD_PRICE);
   });
 });
 
