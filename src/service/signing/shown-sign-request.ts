@@ -197,11 +197,26 @@ const readShownTogether = batchStatements<
   },
 });
 
+/** Reads a sign request of any project of the network, for an operator. Undefined if there is none. */
+export async function readSignRequestOfNetwork(
+  db: Queryable,
+  network: string,
+  id: string,
+): Promise<OwnedSignRequest | undefined> {
+  const [row] = await readRows<OwnedSignRequest>(
+    db,
+    sql`SELECT ${STAGED_COLUMNS}, d.project_id AS "projectId" FROM ${SHOWN_TABLES}
+        WHERE r.id = ${id}::uuid AND r.network = ${network}`,
+    { ...STAGED_ROW, projectId: text },
+  );
+  return row;
+}
+
 /** Reads a page of the sign requests that the caller sees, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
 export async function listSigns(
   database: Database,
   caller: Reaching,
-  { dwalletId, userReference, status, ...request }: ListSignsInput,
+  { dwalletId, userReference, status, held = false, ...request }: ListSignsInput,
 ): Promise<Page<StagedSignRequest>> {
   const { projectId } = caller;
   const dwalletRow = dwalletId === undefined ? undefined : await findDWalletRow(database, caller, dwalletId);
@@ -214,16 +229,18 @@ export async function listSigns(
     : dwalletRow === undefined
       ? { from: sql``, where: sql`s.project_id = ${projectId}::uuid` }
       : { from: sql``, where: sql`s.dwallet_id = ${dwalletRow}::uuid` };
-  const statuses = status === undefined ? SIGN_STATUSES : [status];
+  const wanted = status === undefined ? SIGN_STATUSES : [status];
+  const statuses = held ? wanted.filter((name) => name === "queued") : wanted;
   return readPage(request, {
     scope: [
       ...["sign", reachScope(caller), dwalletId ?? "", status ?? ""],
       ...(userReference === undefined ? [] : [userReference]),
+      ...(held ? ["held", "true"] : []),
     ],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST_UUID, count) =>
-      readRows(database, requestsOf(owner, { statuses, after, count }), STAGED_ROW),
+      readRows(database, requestsOf(owner, { statuses, held, after, count }), STAGED_ROW),
   });
 }
 
@@ -235,6 +252,8 @@ interface ListSignsInput extends PageRequest {
   readonly userReference?: string | undefined;
   /** Undefined means all states. */
   readonly status: SignStatus | undefined;
+  /** Whether only requests with a held half are listed. Default false. */
+  readonly held?: boolean;
 }
 
 /** The owners of the listed requests: FROM items before the states, and the condition of a request `s`. */
@@ -255,15 +274,22 @@ async function findDWalletRow({ prisma }: Database, caller: Reaching, objectId: 
 /**
  * Reads each state from the end of one index, (owner, status, id). A page thus reads at most `count` rows of each
  * state, whatever the filter; of a user, that many of each of the user's dWallets. A second index for lists of all
- * states, or of users, would slow down every signature.
+ * states, or of users, would slow down every signature. A list of held halves reads the owner's queued requests, which are
+ * few: the halves of a project are bounded.
  */
-const requestsOf = (
-  { from, where }: Owner,
-  { statuses, after, count }: { statuses: readonly SignStatus[]; after: string; count: number },
-) => sql`
+const requestsOf = ({ from, where }: Owner, { statuses, held, after, count }: WantedRequests) => sql`
 SELECT ${STAGED_COLUMNS} FROM ${SHOWN_TABLES} WHERE r.id = ANY(ARRAY(
   SELECT one.id FROM ${from} unnest(${statuses}::text[]) AS wanted (status) CROSS JOIN LATERAL (
-    SELECT s.id FROM sign_request s WHERE ${where} AND s.status = wanted.status AND s.id < ${after}::uuid
+    SELECT s.id FROM sign_request s WHERE ${where} AND s.status = wanted.status AND s.id < ${after}::uuid${
+      held ? sql` AND s.hold_state = 'held'` : sql``
+    }
     ORDER BY s.id DESC LIMIT ${count}
   ) one ORDER BY one.id DESC LIMIT ${count}
 )) ORDER BY r.id DESC`;
+
+interface WantedRequests {
+  readonly statuses: readonly SignStatus[];
+  readonly held: boolean;
+  readonly after: string;
+  readonly count: number;
+}

@@ -55,8 +55,8 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
       );
     },
     async listSigns({ status, ...request }, context) {
-      const { dwalletId, userReference, pageSize, pageToken } = request;
-      const input = { dwalletId, userReference, status: statusOf(status), pageSize, pageToken };
+      const { dwalletId, userReference, held, pageSize, pageToken } = request;
+      const input = { dwalletId, userReference, status: statusOf(status), held, pageSize, pageToken };
       const { rows, nextPageToken } = await listSigns(deps.database, callerOf(context, "project"), input);
       return { signRequests: rows.map(encodeSignRequest), nextPageToken };
     },

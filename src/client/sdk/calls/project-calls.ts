@@ -358,6 +358,8 @@ export interface ListSignsArgs extends ListArgs {
   readonly dwalletId?: string | undefined;
   readonly status?: SignRequest_Status | undefined;
   readonly userReference?: string | undefined;
+  /** Only requests whose half is held. Default false. */
+  readonly held?: boolean | undefined;
 }
 
 /** Arguments of `listDepositAddresses`. */

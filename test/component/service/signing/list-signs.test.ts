@@ -5,6 +5,7 @@ import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
 import { createSigningService } from "../../../../src/service/signing/signing-service.ts";
+import { holdSteps, keyCaller } from "../../../support/crypto/hold-steps.ts";
 import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
@@ -84,6 +85,26 @@ it("a list filters by dWallet, by state, and by both", async () => {
   expect(await idsOf({ status: Status.failed })).toEqual([b1]);
   expect(await idsOf({ dwalletId, status: Status.prepared })).toEqual([a2]);
   expect(await idsOf({ dwalletId, status: Status.completed })).toEqual([]);
+});
+
+it("a list of held halves has those that wait for their release alone, page after page", async () => {
+  const holds = holdSteps(database, signals);
+  const signer = await keyCaller(database, projectId, ["sign"]);
+  const atOnce = await reserve(dwallets[1]);
+  await steps.submit(projectId, atOnce);
+  const verifying = await holds.reserve(signer, dwallets[1]);
+  await holds.submit(signer, verifying);
+  const held = [await holds.held(signer, dwallets[0]), await holds.held(signer, dwallets[0])].toReversed();
+  const released = await holds.held(signer, dwallets[0]);
+  await signing.releaseSign({ signRequestId: released });
+  expect(await idsOf({ held: true })).toEqual(held);
+  expect(await idsOf({ held: true, dwalletId: dwallets[1].objectId })).toEqual([]);
+  expect(await idsOf({ held: true, status: Status.queued })).toEqual(held);
+  expect(await idsOf({ held: true, status: Status.completed })).toEqual([]);
+  const { nextPageToken: pageToken, signRequests } = await signing.listSigns({ held: true, pageSize: 1 });
+  expect(signRequests.map(({ signRequestId }) => signRequestId)).toEqual(held.slice(0, 1));
+  expect(await idsOf({ held: true, pageSize: 1, pageToken })).toEqual(held.slice(1));
+  expect(await refusalOf(signing.listSigns({ pageToken }))).toBe("VALIDATION");
 });
 
 it("pages neither repeat nor skip requests while requests are created and change", async () => {
