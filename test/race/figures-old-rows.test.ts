@@ -1,6 +1,7 @@
 /** Statistics for operators and projects, on a real PostgreSQL with many old rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
+import { listUserUsage } from "../../src/service/billing/list-user-usage.ts";
 import { readUsage } from "../../src/service/billing/read-usage.ts";
 import { readPresignHistory, readTreasuryHistory } from "../../src/service/operator/history/history.ts";
 import { readLaneStatuses } from "../../src/service/operator/history/lane-statuses.ts";
@@ -22,6 +23,7 @@ const PROJECTS = 20;
 const LARGE_COUNT = 400;
 /** The maximum number of requests that the statistics of a window read; each has a row in three tables. */
 const MEASURED_MAX_COUNT = 500;
+const NO_WINDOW = { start: undefined, end: undefined };
 const DAY_MS = 86_400_000;
 
 const test = await testDatabase();
@@ -44,6 +46,12 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
     await database.query(
       `INSERT INTO ledger_user_hour SELECT project_id, 'user-' || n, hour, kind, entry_count, amount_micro_usd
        FROM ledger_hour, generate_series(1, 3) n`,
+    );
+    // Former users of the measured project, who make up most of the table.
+    await database.query(
+      `INSERT INTO ledger_user_hour SELECT $1, 'former-' || n, date_trunc('hour', now() - interval '200 days', 'UTC'),
+         'sign', 1, -1 FROM generate_series(1, 150000) n`,
+      [projectId],
     );
     await database.query(
       `INSERT INTO presign_sample SELECT $1, date_trunc('minute', now()) - n * interval '1 minute', 0, 0, 'key', 1, 1,
@@ -106,6 +114,12 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
       "a user's usage of 92 days",
       92 * 24 * 2,
       () => readUsage(database, projectId, { step: "day", start: daysAgo(92), end: now }, "user-2"),
+    ],
+    // A year would have three users in each hour, too.
+    [
+      "the users of 31 days",
+      31 * 24 * 2 * 3,
+      () => listUserUsage(database, projectId, { ...NO_WINDOW, pageSize: 100, pageToken: "" }, now),
     ],
     ["a day of the pool", 24 * 60, () => readPresignHistory(database, NETWORK, window(1), undefined)],
     ["a week of balances", 7 * 144, () => readTreasuryHistory(database, NETWORK, window(7))],

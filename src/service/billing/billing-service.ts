@@ -24,6 +24,7 @@ import type { Deposits } from "./deposits/deposits.ts";
 import { listDepositAddresses } from "./deposits/list-deposit-addresses.ts";
 import { depositStateOf, encodeDeposit, encodeDepositCoin, listDeposits } from "./deposits/list-deposits.ts";
 import { encodeLedgerEntry, listLedgerEntries } from "./ledger-entries.ts";
+import { encodeUserUsage, listUserUsage } from "./list-user-usage.ts";
 import { encodeUsage, readUsage, usageWindow } from "./read-usage.ts";
 
 /** Implements `tss.v1.Billing`. */
@@ -63,6 +64,14 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       const name = step === GetUsageRequest_Step.hour ? "hour" : "day";
       const window = usageWindow({ start, end, step: name }, new Date(clock.wallMs()));
       return encodeUsage(window, await readUsage(database, projectId, window, userReference));
+    },
+    async listUserUsage({ startTime, endTime, pageSize, pageToken }, context) {
+      const { projectId } = callerOf(context, "project");
+      const window = { start: startTime && timestampDate(startTime), end: endTime && timestampDate(endTime) };
+      const now = new Date(clock.wallMs());
+      return encodeUserUsage(
+        await listUserUsage(database, projectId, { ...window, pageSize, pageToken }, now),
+      );
     },
     async getDepositAddress({ reference }, context) {
       const { projectId } = callerOf(context, "project");

@@ -1,6 +1,6 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import sql from "sql-template-tag";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Billing, GetUsageRequest_Step as Step } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { createBillingService } from "../../../../src/service/billing/billing-service.ts";
 import { postings } from "../../../../src/service/ledger/postings.ts";
@@ -8,6 +8,7 @@ import { chargeDkg } from "../../../../src/service/onboarding/create-dwallet.ts"
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import { type Database, execute, newId } from "../../../../src/service/platform/store/database.ts";
+import { sealToken } from "../../../../src/service/platform/store/read-page.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
@@ -178,4 +179,88 @@ it("a rolled-back booking does not count in its hour", async () => {
 it("a window that is too long is refused", async () => {
   const window = { startTime: from("2026-01-01T00:00:00Z"), endTime: from("2026-11-01T00:00:00Z") };
   expect(await refusalOf(billing.getUsage({ ...window, step: Step.day }))).toBe("VALIDATION");
+});
+
+describe("a list of users", () => {
+  const usersOf = async (request: Parameters<typeof billing.listUserUsage>[0] = {}) => {
+    const { users, nextPageToken } = await billing.listUserUsage(request);
+    return { users: users.map(({ userReference }) => userReference), nextPageToken };
+  };
+  /** Adds up an hour of a user, in the past. */
+  const spend = (user: string, amountMicroUsd: number, hour: string) =>
+    database.query(
+      `INSERT INTO ledger_user_hour (project_id, user_reference, hour, kind, entry_count, amount_micro_usd)
+       VALUES ($1, $2, $3, 'sign', 1, $4)`,
+      [projectId, user, hour, -amountMicroUsd],
+    );
+
+  it("has what each user was charged and refunded, the highest spending first, and nothing of another project", async () => {
+    await signTwice("alice");
+    await signTwice("bob");
+    await signTwice();
+    const dwallet = await dwalletOf(database, projectId, { userReference: "bob" });
+    const dkg = { dwalletId: dwallet.rowId, operationId: newId(), priority: 0, traceParent: undefined };
+    await chargeDkg(database, { ...dkg, projectId, network: "localnet", priceMicroUsd: 25n });
+    const { users, nextPageToken } = await billing.listUserUsage({});
+    const signed = { signCount: 2n, shareCount: 0n, refundCount: 1n };
+    expect(users).toMatchObject([
+      { userReference: "bob", ...signed, dwalletCount: 1n, chargedMicroUsd: 35n },
+      { userReference: "alice", ...signed, dwalletCount: 0n, chargedMicroUsd: 10n },
+    ]);
+    expect(nextPageToken).toBe("");
+    projectId = await projectWith(database, 0n);
+    expect(await usersOf()).toMatchObject({ users: [] });
+  });
+
+  it("counts the hours of its window alone, which are whole", async () => {
+    await spend("before", 1, "2026-03-01T09:00:00Z");
+    await spend("first", 2, "2026-03-01T10:00:00Z");
+    await spend("last", 3, "2026-03-01T11:00:00Z");
+    await spend("after", 4, "2026-03-01T12:00:00Z");
+    const window = { startTime: from("2026-03-01T10:30:00Z"), endTime: from("2026-03-01T11:30:00Z") };
+    expect(await usersOf(window)).toMatchObject({ users: ["last", "first"] });
+    expect(await billing.listUserUsage(window)).toMatchObject({
+      startTime: from("2026-03-01T10:00:00Z"),
+      endTime: from("2026-03-01T12:00:00Z"),
+    });
+  });
+
+  it("neither repeats nor skips users of the same spending, and keeps the window of its first page", async () => {
+    const spending = { "a:b": 5, b: 5, c: 5, top: 9, refunded: -2 };
+    for (const [user, amount] of Object.entries(spending)) await spend(user, amount, "2026-03-01T10:00:00Z");
+    await spend("later", 100, "2026-03-01T11:00:00Z");
+    const window = { startTime: from("2026-03-01T10:00:00Z"), endTime: from("2026-03-01T11:00:00Z") };
+    const seen: string[] = [];
+    let page = await usersOf({ ...window, pageSize: 2 });
+    for (; page.nextPageToken !== ""; page = await usersOf({ pageSize: 2, pageToken: page.nextPageToken }))
+      seen.push(...page.users);
+    expect([...seen, ...page.users]).toEqual(["top", "a:b", "b", "c", "refunded"]);
+  });
+
+  it("has at most 100 users on a page", async () => {
+    await database.query(
+      `INSERT INTO ledger_user_hour (project_id, user_reference, hour, kind, entry_count, amount_micro_usd)
+       SELECT $1, 'user-' || n, date_trunc('hour', now()), 'sign', 1, -n FROM generate_series(1, 101) n`,
+      [projectId],
+    );
+    const { users, nextPageToken } = await usersOf({ pageSize: 200 });
+    expect(users).toHaveLength(100);
+    expect(await usersOf({ pageToken: nextPageToken })).toEqual({ users: ["user-1"], nextPageToken: "" });
+    expect((await usersOf()).users).toHaveLength(50);
+  });
+
+  it("refuses a window that is empty or too long, also in a token, and the token of another project", async () => {
+    for (const window of [
+      { startTime: from("2026-01-01T00:00:00Z"), endTime: from("2026-02-02T00:00:00Z") },
+      { startTime: from("2026-01-02T00:00:00Z"), endTime: from("2026-01-01T00:00:00Z") },
+    ])
+      expect(await refusalOf(billing.listUserUsage(window))).toBe("VALIDATION");
+    const forged = sealToken(["user_usage", projectId], `0:${Date.now()}:1:user`);
+    expect(await refusalOf(billing.listUserUsage({ pageToken: forged }))).toBe("VALIDATION");
+    await spend("one", 1, new Date().toISOString().replace(/:.*/, ":00:00Z"));
+    await spend("two", 1, new Date().toISOString().replace(/:.*/, ":00:00Z"));
+    const { nextPageToken: pageToken } = await usersOf({ pageSize: 1 });
+    projectId = await projectWith(database, 0n);
+    expect(await refusalOf(billing.listUserUsage({ pageToken }))).toBe("VALIDATION");
+  });
 });
