@@ -113,6 +113,7 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   SESSION_REUSED: has("session_identifier"),
   QUOTA_EXCEEDED: has("session_identifier", "encryption_key", "session_digest", "recipient_address"),
   ENCRYPTION_KEY_NOT_FOUND: has("encryption_key_id", "recipient_address"),
+  SUBJECT_NOT_FOUND: has("subject_id"),
   HOLDER_NOT_FOUND: ({ binding }) => /^(AcceptShare|RemoveHolder)$/.test(binding.method.name),
   TOO_MANY_HOLDERS: shares,
   ENCRYPTION_KEY_CONFLICT: has("encryption_key"),

@@ -89,6 +89,29 @@ FROM project p CROSS JOIN LATERAL (
   ORDER BY project_id DESC, ledger_entry.id DESC LIMIT ${count}
 ) e WHERE p.id = ${projectId}::uuid ORDER BY e.id DESC`;
 
+/** Reads the charges and refunds of one sign request, dWallet or share, by the id of its row, the oldest first. */
+export function readEntriesOf(db: Queryable, subjectId: string): Promise<SubjectEntryRow[]> {
+  const keys = CHARGED_KINDS.map((kind) => `${kind}:${subjectId}`);
+  return readRows(
+    db,
+    sql`SELECT key, kind, amount_micro_usd AS "amountMicroUsd", created_at AS "createdAt" FROM ledger_entry
+        WHERE key = ANY(${keys}::text[]) ORDER BY id`,
+    SUBJECT_ENTRY,
+  );
+}
+
+const CHARGED_KINDS = ["sign", "refund", "dkg", "dkg_refund", "share", "share_refund"] as const;
+
+/** One movement of money because of a subject. */
+export type SubjectEntryRow = Pick<LedgerEntryRow, "key" | "kind" | "amountMicroUsd" | "createdAt">;
+
+const SUBJECT_ENTRY: Columns<SubjectEntryRow> = {
+  key: text,
+  kind: text,
+  amountMicroUsd: bigint,
+  createdAt: time,
+};
+
 /** Encodes a ledger entry. */
 export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
   const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description, dwalletId, depositReference } =
@@ -108,7 +131,8 @@ export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
   });
 }
 
-function kindEnum(kind: string): LedgerEntry_Kind {
+/** Returns the kind of an entry as the contract's value. */
+export function kindEnum(kind: string): LedgerEntry_Kind {
   const value = Object.entries(LedgerEntry_Kind).find(([name]) => name === kind)?.[1];
   if (value === undefined) throw new Error(`the ledger has an entry of the kind ${kind}`);
   return value;

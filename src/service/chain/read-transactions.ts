@@ -41,10 +41,11 @@ export function readTransactions(
   );
 }
 
-const STATES = ["stored", "landed", "aborted", "dropped"] as const;
+/** The states of a stored transaction. */
+export const TRANSACTION_STATES = ["stored", "landed", "aborted", "dropped"] as const;
 
-/** The state of a stored transaction. */
-export type TransactionState = (typeof STATES)[number];
+/** One of {@link TRANSACTION_STATES}. */
+export type TransactionState = (typeof TRANSACTION_STATES)[number];
 
 /** Filters of the transactions. An undefined filter accepts all. */
 export interface TransactionFilter {
@@ -73,7 +74,7 @@ export interface TransactionRow {
 const TRANSACTION: Columns<TransactionRow> = {
   digest: text,
   lane: text,
-  state: oneOf(...STATES),
+  state: oneOf(...TRANSACTION_STATES),
   sends: number,
   error: nullable(text),
   gasUsedMist: nullable(bigint),

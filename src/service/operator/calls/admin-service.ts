@@ -15,6 +15,7 @@ import { readPresignHealth } from "../../presigns/presign-health.ts";
 import { type RefilledPool, refillBucket } from "../../presigns/request-presigns.ts";
 import type { AccountCalls, AdminKeyCalls } from "./account-calls.ts";
 import { createChainCalls } from "./chain-calls.ts";
+import { createInspectCalls } from "./inspect-calls.ts";
 import type { AdminNetworkWorkCalls } from "./network-calls.ts";
 import type { AdminPriceCalls } from "./price-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
@@ -26,6 +27,7 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
   const { lowWaterCount: lowWater, highWaterCount: highWater } = presigns;
   return {
     ...createChainCalls(database, deps.chain),
+    ...createInspectCalls(database),
     async getPresignHealth(request) {
       const { curve, signatureAlgorithm } = wantedBucket(request);
       const buckets = (await readPresignHealth(database, network, configured, newestNetworkEncryptionKeyId))

@@ -63,7 +63,8 @@ const STATES: Readonly<Record<TransactionState, ChainTransaction_State>> = {
   dropped: ChainTransaction_State.dropped,
 };
 
-const KINDS: Readonly<Record<OperationName, ChainOperation_Kind>> = {
+/** The kinds of operations as the contract's values. */
+export const OPERATION_KINDS: Readonly<Record<OperationName, ChainOperation_Kind>> = {
   register: ChainOperation_Kind.register,
   dkg: ChainOperation_Kind.dkg,
   accept: ChainOperation_Kind.accept,
@@ -84,11 +85,11 @@ function decodeTransactionState(wanted: ChainTransaction_State | undefined): Tra
 
 /** Returns the kind of operation of a filter, or undefined. */
 function decodeOperationKind(wanted: ChainOperation_Kind | undefined): OperationName | undefined {
-  return nameIn(KINDS, wanted);
+  return nameIn(OPERATION_KINDS, wanted);
 }
 
 /** Encodes a transaction. */
-function encodeChainTransaction(row: TransactionRow): ChainTransaction {
+export function encodeChainTransaction(row: TransactionRow): ChainTransaction {
   const { digest, lane, state, sends, error, gasUsedMist, createdAt, resolvedAt, kinds, subjectIds } = row;
   return create(ChainTransactionSchema, {
     txDigest: digest,
@@ -96,7 +97,10 @@ function encodeChainTransaction(row: TransactionRow): ChainTransaction {
     state: STATES[state],
     // The row does not count the first attempt.
     sendCount: sends + 1,
-    operations: kinds.map((kind, index) => ({ kind: KINDS[kind], subjectId: subjectIds[index] ?? "" })),
+    operations: kinds.map((kind, index) => ({
+      kind: OPERATION_KINDS[kind],
+      subjectId: subjectIds[index] ?? "",
+    })),
     createTime: timestampFromDate(createdAt),
     ...(gasUsedMist !== null && { gasUsedMist }),
     ...(resolvedAt !== null && { resolveTime: timestampFromDate(resolvedAt) }),

@@ -181,6 +181,11 @@ export const ERROR_CATALOGUE = {
   AUDIT_EVENT_NOT_FOUND: kind(Code.NotFound, "The network has no audit event with this id.", {
     metadata: ["auditEventId"],
   }),
+  SUBJECT_NOT_FOUND: kind(
+    Code.NotFound,
+    "The network has no sign request, dWallet or chain operation with this id. Look on the other networks of the service.",
+    { metadata: ["subjectId"] },
+  ),
   PARAMETERS_NOT_FOUND: kind(Code.NotFound, "The service has no protocol parameters with this digest.", {
     metadata: ["sha256"],
   }),

@@ -266,6 +266,14 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       return { key: ADMIN_KEY, request: { coin: coinType, priceUsd: "2.05" } };
     },
   },
+  InspectSubject: {
+    action: "subject.inspect",
+    async prepare({ database, ...stack }) {
+      const { projectId } = await stack.newProject();
+      const { objectId: subjectId } = await dwalletOf(database, projectId);
+      return { key: ADMIN_KEY, request: { subjectId } };
+    },
+  },
   AdjustCredit: {
     action: "project.credit",
     async prepare(stack) {

@@ -12,6 +12,7 @@ const {
   listAuditEvents,
   createProject,
   getAuditProof,
+  inspectSubject,
 } = Admin.method;
 const { rotateApiKey, setAllowedAddresses, setAllowedOrigins, createAdminKey, revokeAdminKey, getTreasury } =
   Admin.method;
@@ -27,6 +28,7 @@ const unknownProject = (method: DescMethod, request: Record<string, string | str
 
 const unknownApiKeyId = newId();
 const unknownAdminKeyId = newId();
+const unknownSubjectId = newId();
 
 const unknownApiKey = (method: DescMethod): Provocation => ({
   how: `a key that no project has, of ${method.name}`,
@@ -95,6 +97,14 @@ export const ADMIN_PROVOCATIONS = {
       provoke: (_stack, client) =>
         client.call({ method: getAuditProof, key: ADMIN_KEY, request: { auditEventId: "999999999" } }),
       metadata: { auditEventId: "999999999" },
+    },
+  ],
+  SUBJECT_NOT_FOUND: [
+    {
+      how: "the story of something that there is not",
+      provoke: (_stack, client) =>
+        client.call({ method: inspectSubject, key: ADMIN_KEY, request: { subjectId: unknownSubjectId } }),
+      metadata: { subjectId: unknownSubjectId },
     },
   ],
   INSUFFICIENT_CREDIT: [
