@@ -32,6 +32,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     },
   },
   {
+    title: "dWallets and signatures",
+    commands: {
+      sign: async () => (await import("../commands/signing/sign.ts")).signCommands,
+      holder: async () => (await import("../commands/signing/holder.ts")).holderCommands,
+    },
+  },
+  {
     title: "Beside a backend",
     commands: {
       signer: async () => (await import("../commands/signer.ts")).signerCommands,
@@ -57,6 +64,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       presign: async () => (await import("../commands/operator/presign.ts")).presignCommands,
       receipt: async () => (await import("../commands/receipt.ts")).receiptCommands,
       recover: async () => (await import("../commands/recover.ts")).recoverCommand,
+      inspect: async () => (await import("../commands/operator/inspect.ts")).inspectCommand,
       treasury: async () => (await import("../commands/treasury/treasury.ts")).treasuryCommand,
       lanes: async () => (await import("../commands/operator/status.ts")).lanesCommand,
       outbox: async () => (await import("../commands/operator/status.ts")).outboxCommand,

@@ -4,6 +4,8 @@ import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../gen/proto/tss/v1/sharing_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
 import { createEventCalls, type EventCalls } from "../../client/sdk/calls/event-calls.ts";
@@ -32,6 +34,8 @@ export async function withClients<T>(
       operations: createClient(Operations, transport),
       receipts: createClient(Receipts, transport),
       sessions: createClient(Sessions, transport),
+      sharing: createClient(Sharing, transport),
+      signing: createClient(Signing, transport),
       users: createClient(Users, transport),
       events: createEventCalls(transport),
       webhooks: createClient(Webhooks, transport),
@@ -50,6 +54,8 @@ export interface Clients {
   readonly operations: Client<typeof Operations>;
   readonly receipts: Client<typeof Receipts>;
   readonly sessions: Client<typeof Sessions>;
+  readonly sharing: Client<typeof Sharing>;
+  readonly signing: Client<typeof Signing>;
   readonly users: Client<typeof Users>;
   readonly events: EventCalls;
   readonly webhooks: Client<typeof Webhooks>;

@@ -89,6 +89,26 @@ describe("tss usage", { timeout: DATABASE_TIMEOUT_MS }, () => {
   });
 });
 
+describe("tss user usage", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  it("lists users by what they were charged, page after page", async () => {
+    const { projectId, key } = await stack.newProject();
+    environment = { ...environment, TSS_API_KEY: key };
+    await stack.database.query(
+      `INSERT INTO ledger_user_hour (project_id, user_reference, hour, kind, entry_count, amount_micro_usd)
+       SELECT $1, 'user/' || n, date_trunc('hour', now(), 'UTC'), 'sign', n, -n * 1000000 FROM generate_series(1, 3) n`,
+      [projectId],
+    );
+    expect(await done("user", "usage", "--limit", "2", "--page-size", "1")).toBe(
+      [
+        "CHARGED  SIGNATURES  DWALLETS  SHARES  REFUNDS  USER",
+        "  $3.00           3         0       0        0  user/3",
+        "  $2.00           2         0       0        0  user/2",
+      ].join("\n"),
+    );
+    expect(await done("user", "usage", "--from", "2d", "--to", "1d")).toBe("");
+  });
+});
+
 describe("tss balance", { timeout: DATABASE_TIMEOUT_MS }, () => {
   it("shows the balance, and sets and ends the warning of a low one", async () => {
     const shown = async () => await done("balance", "show");

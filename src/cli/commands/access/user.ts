@@ -1,5 +1,8 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { UserUsageSchema } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { DeleteUserResponseSchema, type User, UserSchema } from "../../../../gen/proto/tss/v1/users_pb.ts";
-import { choiceOf, operand, optional, userReference } from "../../command-line/option.ts";
+import { formatDollars } from "../../../protocol/price-table.ts";
+import { choiceOf, operand, optional, pastTime, userReference } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
 import type { Clients } from "../../connections/with-clients.ts";
 import { formatPairs, formatTime } from "../../output/format.ts";
@@ -57,7 +60,34 @@ const remove = serviceCommand({
     "the user is deleted and its sessions have ended; payments, the ledger and the audit trail stay",
 });
 
-export const userCommands = { list, get, create, freeze, unfreeze, delete: remove };
+const usage = listCommand({
+  caller: "project",
+  isDirect: true,
+  summary: "list what each user of a project was charged, the highest spending first",
+  options: {
+    from: optional("<time>", "the beginning, at most 31 days before the end; default 30 days", pastTime),
+    to: optional("<time>", "the end; default now", pastTime),
+  },
+  async read({ billing }, { from, to }, page) {
+    const { users: rows, nextPageToken } = await billing.listUserUsage({
+      ...(from && { startTime: timestampFromDate(from) }),
+      ...(to && { endTime: timestampFromDate(to) }),
+      ...page,
+    });
+    return { rows, nextPageToken };
+  },
+  row: UserUsageSchema,
+  columns: [
+    { title: "CHARGED", of: ({ chargedMicroUsd }) => formatDollars(chargedMicroUsd), align: "right" },
+    { title: "SIGNATURES", of: ({ signCount }) => String(signCount), align: "right" },
+    { title: "DWALLETS", of: ({ dwalletCount }) => String(dwalletCount), align: "right" },
+    { title: "SHARES", of: ({ shareCount }) => String(shareCount), align: "right" },
+    { title: "REFUNDS", of: ({ refundCount }) => String(refundCount), align: "right" },
+    { title: "USER", of: ({ userReference: reference }) => reference },
+  ],
+});
+
+export const userCommands = { list, get, usage, create, freeze, unfreeze, delete: remove };
 
 /** Creates a command from a call that takes a user's reference and returns the user. */
 function userCommand(summary: string, call: (clients: Clients, reference: string) => Promise<User>) {
