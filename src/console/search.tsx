@@ -116,6 +116,7 @@ interface Outcome {
 
 const PAUSE_MS = 200;
 const PROJECT_HINT = "A page, a user, the name or id of a dWallet, the id of a sign request, or a key.";
-const OPERATOR_HINT = "A page, the name or id of a project, the number of an audit event, or a transaction.";
+const OPERATOR_HINT =
+  "A page, the name or id of a project, the id of a sign request, dWallet or operation, the number of an audit event, or a transaction.";
 
 const countText = (count: number): string => (count === 1 ? "One result" : `${count} results`);

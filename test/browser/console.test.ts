@@ -254,6 +254,89 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(stages).toEqual(stages.toSorted((one, other) => one - other));
   });
 
+  it("shows who holds a share of a dWallet, and what the removal of a holder does", async () => {
+    await signIn(page, service.access, "project");
+    await visit(page, { path: `dwallets/${stage.dwalletId}` });
+    const row = page
+      .getByRole("table", { name: "Holders" })
+      .getByRole("row")
+      .filter({ hasText: "another user" });
+    await row.getByText("holder must accept").waitFor();
+    expect(await row.getByRole("link", { name: "user/1044" }).getAttribute("href")).toBe(
+      "#/users/user%2F1044",
+    );
+    await page.getByText("What the removal of a holder does").click();
+    await page.getByText("It takes no share back.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("releases a held half with a key that may, and tells another key why it cannot", async () => {
+    const [first = "", second = ""] = [stage.heldRequestId, await stage.hold("a second payment")];
+    const { projectId } = await stage.client.raw.account.getAccount({});
+    const { plaintext: signer } = await stage.admin.createApiKey({
+      ...{ projectId, name: "signer", scopes: [ApiKeyScope.sign, ApiKeyScope.read] },
+    });
+    await signIn(page, { ...service.access, apiKey: signer }, "project");
+    await visit(page, { path: "signs" });
+    await page.getByLabel("State", { exact: true }).selectOption("held");
+    const rows = page.getByRole("table", { name: "Sign requests" }).getByRole("row");
+    await rows.filter({ hasText: "completed" }).first().waitFor({ state: "detached" });
+    // The titles are a row too.
+    expect(await rows.count()).toBe(3);
+    await page.locator(`a[href="#/signs/${second}"]`).click();
+    const release = page.getByRole("button", { name: "Release the half" });
+    await page.getByText("The key lacks the scope release.").waitFor();
+    expect(await release.isDisabled()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel the half" }).click();
+    await page.getByRole("dialog").getByText("$0.01 are refunded.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel the half" }).click();
+    await page.getByText("the held half was cancelled").waitFor();
+    await page.getByText("$0.02 was charged and refunded without $0.01, the price of the hold.").waitFor();
+
+    await page.reload();
+    await signIn(page, { ...service.access, apiKey: stage.approverKey }, "project");
+    await visit(page, { path: `signs/${first}` });
+    await release.click();
+    await page.getByRole("dialog").getByRole("button", { name: "Release the half" }).click();
+    await page.locator(".stage-done").filter({ hasText: "Released" }).waitFor();
+    await page.getByText("completed", { exact: true }).waitFor();
+    await page.getByText("The half is released, and the request goes on like any other.").waitFor();
+  });
+
+  it("leads an operator from an id to what happened, and writes that into the audit trail", async () => {
+    const { signRequestId } = stage;
+    await signIn(page, service.access, "operator");
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find", { exact: true }).fill(signRequestId);
+    await page.getByRole("link", { name: /What happened to/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Sign request", exact: true }).waitFor();
+    await page.locator(".stage-done").nth(3).waitFor();
+    await page.getByRole("table", { name: "Chain operations" }).getByText("sign", { exact: true }).waitFor();
+    await page.getByRole("table", { name: "Ledger entries" }).getByText("−$0.01").waitFor();
+    const text = await page.locator("main").textContent();
+    expect(text).not.toContain("hello from the console");
+    const again = page.waitForResponse("**/tss.v1.Admin/InspectSubject");
+    await page.getByRole("button", { name: "Read again" }).click();
+    await again;
+    const looks: string[] = [];
+    for await (const { subject } of stage.admin.listAuditEvents({ action: "subject.inspect" }))
+      if (subject === signRequestId) looks.push(subject);
+    expect(looks).toHaveLength(2);
+    await visit(page, { path: `subjects/${randomUUID()}` });
+    await page.getByText("There is no sign request, dWallet or operation with this id").waitFor();
+    // The browser logs the refused call, and the search for a project with the id.
+    for (const fault of faults.splice(0)) expect(fault).toContain("status of 404");
+  });
+
+  it("lists the users who were charged most", async () => {
+    await signIn(page, service.access, "project");
+    const users = page.getByRole("table", { name: "Largest users" });
+    await users.getByRole("link", { name: "user/1042" }).waitFor();
+    await users.getByRole("cell").filter({ hasText: "$0.02" }).first().waitFor();
+  });
+
   it("verifies the proof of an event, and detects a changed event", async () => {
     await signIn(page, service.access, "operator");
     await visit(page, { path: "audit/1" });

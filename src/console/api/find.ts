@@ -117,6 +117,18 @@ const OPERATOR_FINDERS: readonly Finder[] = [
     const reply = await orNothing(admin.getProject({ projectId: wanted }, { signal }));
     return reply?.project === undefined ? [] : [projectFound(reply.project)];
   },
+  // Without a call, because each look at a subject is an event of the audit trail.
+  async (_session, wanted) =>
+    UUID.test(wanted) || OBJECT_ID.test(wanted)
+      ? [
+          {
+            kind: "sign request, dWallet or operation",
+            title: `What happened to ${shortId(wanted.toLowerCase())}`,
+            note: "",
+            href: `#/subjects/${wanted.toLowerCase()}`,
+          },
+        ]
+      : [],
   async ({ admin }, wanted, signal) => {
     if (UUID.test(wanted)) return [];
     const reply = await orNothing(admin.listProjects({ pageSize: 200 }, { signal }));

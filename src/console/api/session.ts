@@ -9,6 +9,7 @@ import { Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { Receipts } from "../../../gen/client/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/client/tss/v1/sessions_pb.ts";
+import { Sharing } from "../../../gen/client/tss/v1/sharing_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/client/tss/v1/users_pb.ts";
 import { Webhooks } from "../../../gen/client/tss/v1/webhooks_pb.ts";
@@ -81,6 +82,7 @@ interface Clients {
   readonly onboarding: Client<typeof Onboarding>;
   readonly receipts: Client<typeof Receipts>;
   readonly sessions: Client<typeof Sessions>;
+  readonly sharing: Client<typeof Sharing>;
   readonly signing: Client<typeof Signing>;
   readonly users: Client<typeof Users>;
   readonly webhooks: Client<typeof Webhooks>;
@@ -106,6 +108,7 @@ function createClients(key: string, network: string | undefined): Clients {
     onboarding: createClient(Onboarding, transport),
     receipts: createClient(Receipts, transport),
     sessions: createClient(Sessions, transport),
+    sharing: createClient(Sharing, transport),
     signing: createClient(Signing, transport),
     users: createClient(Users, transport),
     webhooks: createClient(Webhooks, transport),

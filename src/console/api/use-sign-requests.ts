@@ -1,3 +1,4 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useState } from "preact/hooks";
 import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
@@ -36,12 +37,18 @@ const STREAMS_MAX_COUNT = 3;
  * the greater one is newer. A stream tells changes of the state alone, so only the list tells that the transaction of a
  * queued request was sent.
  */
-export function newerOf<Request extends Pick<SignRequest, "status" | "sendTime">>(
+export function newerOf<Request extends Pick<SignRequest, "status" | "sendTime" | "updateTime">>(
   listed: Request,
   told: Request | undefined,
 ): Request {
   if (told === undefined || told.status < listed.status) return listed;
-  return told.status === listed.status && listed.sendTime !== undefined ? listed : told;
+  if (told.status > listed.status) return told;
+  return listed.sendTime !== undefined || changeMs(listed) > changeMs(told) ? listed : told;
+}
+
+/** A hold moves on without a new status. */
+function changeMs({ updateTime }: Pick<SignRequest, "updateTime">): number {
+  return updateTime === undefined ? 0 : timestampMs(updateTime);
 }
 
 /** Returns true if a watch is refused permanently. */

@@ -16,6 +16,13 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     load: async () => (await import("./signing/signatures-page.tsx")).SignaturesPage,
   },
   {
+    path: "subjects",
+    menu: "signatures",
+    title: "Story",
+    hasId: true,
+    load: async () => (await import("./signing/subject-page.tsx")).SubjectPage,
+  },
+  {
     path: "presigns",
     menu: "presigns",
     group: "Signing",

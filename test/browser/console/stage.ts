@@ -5,7 +5,7 @@ import { Webhooks } from "../../../gen/proto/tss/v1/webhooks_pb.ts";
 import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/client/sdk/admin/index.ts";
 import { withHeaders } from "../../../src/client/sdk/calls/transport.ts";
-import { createClient, type TssClient } from "../../../src/client/sdk/index.ts";
+import { createClient, type SignArgs, type TssClient } from "../../../src/client/sdk/index.ts";
 import { fundedPayer } from "../../support/database/deposits.ts";
 
 /** A service with data for every page of the console. */
@@ -17,10 +17,16 @@ export interface Stage {
   readonly dwalletId: string;
   /** A completed sign request of that dWallet. */
   readonly signRequestId: string;
+  /** A request of that dWallet whose half waits for its release. */
+  readonly heldRequestId: string;
+  /** A key of the project that releases halves, and reads. */
+  readonly approverKey: string;
   /** A webhook endpoint with deliveries. */
   readonly webhookEndpointId: string;
   /** Makes one more signature with the dWallet and returns its sign request's id. */
   sign(message: string, idempotencyKey?: string): Promise<string>;
+  /** Gives one more half of the dWallet, which is held for a day, and returns its sign request's id. */
+  hold(message: string): Promise<string>;
   readonly admin: AdminClient;
   /** Makes a project with $10 of credit and one key, which has these scopes. Default: those of a backend. */
   newProject(
@@ -36,28 +42,33 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
   const seed = new Uint8Array(32).fill(23);
   const { dwallet } = await client.onboard({ seed, curve: "ED25519" });
   await client.getOrCreate({ name: "treasury of the example", seed, curve: "SECP256K1" });
+  const requestOf = (message: string): SignArgs => ({
+    seed,
+    dwalletId: dwallet.id,
+    message: new TextEncoder().encode(message),
+    curve: "ED25519",
+    signatureAlgorithm: "EdDSA",
+    hashScheme: "SHA512",
+  });
   const sign = async (message: string, idempotencyKey?: string) => {
-    const { signRequestId } = await client.sign(
-      {
-        seed,
-        dwalletId: dwallet.id,
-        message: new TextEncoder().encode(message),
-        curve: "ED25519",
-        signatureAlgorithm: "EdDSA",
-        hashScheme: "SHA512",
-      },
-      { idempotencyKey },
-    );
-    return signRequestId;
+    const signed = await client.sign(requestOf(message), { idempotencyKey });
+    return signed.signRequestId;
+  };
+  const hold: Stage["hold"] = async (message) => {
+    const later = await client.signLater({ ...requestOf(message), holdSeconds: 86_400 });
+    return later.signRequestId;
   };
   const signRequestId = await sign("hello from the console");
   for (const message of ["a second message", "a third one"]) await sign(message);
   await client.reportExitDrill({ dwalletId: dwallet.id, outcome: "could_leave" });
   await payDeposit(access, client);
   await fillUsers(access, client, seed);
+  await fillHolder(client, seed, dwallet.id);
   const webhookEndpointId = await fillWebhooks(access);
   const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
   const projectId = await fillProject(admin);
+  const heldRequestId = await hold("pay 12,000 to the supplier");
+  const approverKey = await createApprover(admin, client);
   const newProject: Stage["newProject"] = async (name, scopes = BACKEND_SCOPES) => {
     const { project } = await admin.createProject({ name });
     const made = project?.projectId ?? "";
@@ -71,8 +82,11 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
     projectId,
     dwalletId: dwallet.id,
     signRequestId,
+    heldRequestId,
+    approverKey,
     webhookEndpointId,
     sign,
+    hold,
     newProject,
   };
 }
@@ -143,6 +157,23 @@ async function fillUsers(
     },
     allowedOrigins: ["https://admin.example"],
   });
+}
+
+/** Shares the dWallet with a user. */
+async function fillHolder(client: TssClient, seed: Uint8Array, dwalletId: string): Promise<void> {
+  const curve = "ED25519";
+  const userReference = "user/1044";
+  const holder = { seed: new Uint8Array(32).fill(24), curve, userReference } as const;
+  const recipient = await client.registerRecipient(holder);
+  await client.shareWith({ seed, curve, dwalletId, recipient, userReference });
+}
+
+/** Makes a key of the development project that releases halves. */
+async function createApprover(admin: AdminClient, client: TssClient): Promise<string> {
+  const { projectId } = await client.raw.account.getAccount({});
+  const scopes = [ApiKeyScope.release, ApiKeyScope.read];
+  const { plaintext } = await admin.createApiKey({ projectId, name: "approver", scopes });
+  return plaintext;
 }
 
 /** Makes a project with a valid, a rotated and a revoked key, and an admin key. */

@@ -36,7 +36,7 @@ export async function takeScreenshots({
 interface ScreenshotOptions {
   readonly browser: Browser;
   readonly access: DevelopmentAccess;
-  readonly stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId" | "webhookEndpointId">;
+  readonly stage: Stage;
   readonly folder: string;
 }
 

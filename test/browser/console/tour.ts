@@ -4,11 +4,13 @@ import { STAGE_USER, type Stage } from "./stage.ts";
 
 /** Every page of the console by the role that sees it, with a file name. */
 export function tourOf(
-  stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId" | "webhookEndpointId">,
+  stage: Omit<Stage, "client" | "admin" | "sign" | "hold" | "newProject">,
 ): readonly Stop[] {
   return [
     { role: "operator", name: "overview", path: "" },
     { role: "operator", name: "signatures", path: "signatures" },
+    { role: "operator", name: "story", path: `subjects/${stage.heldRequestId}` },
+    { role: "operator", name: "story-dwallet", path: `subjects/${stage.dwalletId}` },
     { role: "operator", name: "lanes", path: "lanes" },
     { role: "operator", name: "presigns", path: "presigns" },
     { role: "operator", name: "treasury", path: "treasury" },
@@ -31,6 +33,7 @@ export function tourOf(
     { role: "project", name: "dwallet", path: `dwallets/${stage.dwalletId}` },
     { role: "project", name: "signs", path: "signs" },
     { role: "project", name: "sign", path: `signs/${stage.signRequestId}` },
+    { role: "project", name: "sign-held", path: `signs/${stage.heldRequestId}` },
     { role: "project", name: "users", path: "users" },
     { role: "project", name: "user", path: `users/${encodeURIComponent(STAGE_USER)}` },
     { role: "project", name: "sessions", path: "sessions" },

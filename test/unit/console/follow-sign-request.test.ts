@@ -103,3 +103,10 @@ it("takes the sending of a queued request from the list, and every other news fr
   expect(newerOf(submitted, queued)).toBe(submitted);
   expect(newerOf(queued, undefined)).toBe(queued);
 });
+
+it("of two states with one status, the later change is newer: a release changes the hold alone", () => {
+  const held = { status: Status.queued, updateTime: timestampFromMs(1_000) };
+  const released = { status: Status.queued, updateTime: timestampFromMs(2_000) };
+  expect(newerOf(released, held)).toBe(released);
+  expect(newerOf(held, released)).toBe(released);
+});

@@ -1,7 +1,12 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { expect, it } from "vitest";
-import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { actorId, ledgerEntriesOf, signStory } from "../../../src/console/project/signing/sign-story.ts";
+import { describe, expect, it } from "vitest";
+import {
+  SignRequest_Hold_State as Hold,
+  SignRequest_HoldSchema,
+  SignRequest_Status as Status,
+} from "../../../gen/client/tss/v1/signing_pb.ts";
+import { actorId, ledgerEntriesOf, signStory } from "../../../src/console/signing/sign-story.ts";
 
 const at = timestampFromMs;
 const TIMES = { createTime: at(1_000), submitTime: at(3_000), sendTime: at(3_500), landTime: at(4_000) };
@@ -68,6 +73,39 @@ it("a charge is an entry of the ledger, and so is its refund; a hold is none", (
     charge,
     { id: "refund:id", amountMicroUsd: 40n, time: at(7_000) },
   ]);
+});
+
+describe("a request with a hold", () => {
+  const hold = (state: Hold, txDigest?: string) =>
+    create(SignRequest_HoldSchema, { state, priceMicroUsd: 4n, ...(txDigest && { txDigest }) });
+  const { createTime, submitTime } = TIMES;
+  const open = { createTime, status: Status.queued, updateTime: at(2_000) };
+
+  it("has the stage of its hold, until its release has a time", () => {
+    const named = (state: Hold) => outline(signStory({ ...open, hold: hold(state) }, 5_000)).at(-1);
+    expect(named(Hold.verifying)).toEqual(["Half received", 2_000, 5_000, "now"]);
+    expect(named(Hold.held)).toEqual(["Held", 2_000, 5_000, "now"]);
+    expect(named(Hold.released)).toEqual(["Released", 2_000, 5_000, "now"]);
+    const released = { ...open, submitTime, hold: hold(Hold.released) };
+    expect(outline(signStory(released, 5_000))).toEqual([
+      ["Reserved", 1_000, 3_000, "done"],
+      ["Released", 3_000, 5_000, "now"],
+    ]);
+  });
+
+  it("keeps the price of the hold only if the half was held and nobody released it", () => {
+    const entries = (reason: string, of: ReturnType<typeof hold>) =>
+      ledgerEntriesOf({
+        ...{ signRequestId: "id", priceMicroUsd: 40n, status: Status.failed, hold: of },
+        failure: { reason, message: "", refunded: true, $typeName: FAILURE },
+      }).map(({ amountMicroUsd }) => amountMicroUsd);
+    for (const reason of ["SIGN_CANCELLED", "HOLD_EXPIRED", "DWALLET_LEFT"])
+      expect(entries(reason, hold(Hold.ended, "digest"))).toEqual([-40n, 36n]);
+    // The network refused the half, the chain did, and the dWallet left after the release.
+    expect(entries("NETWORK_REJECTED", hold(Hold.ended, "digest"))).toEqual([-40n, 40n]);
+    expect(entries("DWALLET_LEFT", hold(Hold.ended))).toEqual([-40n, 40n]);
+    expect(entries("DWALLET_LEFT", hold(Hold.released, "digest"))).toEqual([-40n, 40n]);
+  });
 });
 
 it("an actor is a key, a session or something else", () => {

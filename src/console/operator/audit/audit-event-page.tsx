@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import type { GetAuditProofResponse } from "../../../../gen/client/tss/v1/admin_pb.ts";
+import type { AuditEvent, GetAuditProofResponse } from "../../../../gen/client/tss/v1/admin_pb.ts";
+
 import { checkSealSignature, isProved } from "../../../protocol/seals/verify-proof.ts";
 import { useSession } from "../../api/session.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -84,7 +85,12 @@ function Proof({ reply }: { readonly reply: GetAuditProofResponse }): JSX.Elemen
               ["Time", <Time of={event.createTime} />],
               ["Action", <code>{event.action}</code>],
               ["Actor", <Id id={event.actor} what="actor" isWhole />],
-              ["Subject", event.subject ? <Id id={event.subject} what="subject" isWhole /> : undefined],
+              [
+                "Subject",
+                event.subject ? (
+                  <Id id={event.subject} what="subject" href={storyOf(event)} isWhole />
+                ) : undefined,
+              ],
               [
                 "Project",
                 event.projectId ? (
@@ -103,6 +109,11 @@ function Proof({ reply }: { readonly reply: GetAuditProofResponse }): JSX.Elemen
       )}
     </>
   );
+}
+
+/** Returns the page with the story of an event's subject; undefined if the subject has none. */
+function storyOf({ action, subject }: Pick<AuditEvent, "action" | "subject">): string | undefined {
+  return /^(?:sign|dwallet|subject)\./.test(action) ? `#/subjects/${subject}` : undefined;
 }
 
 function SignatureState({ of }: { readonly of: ReturnType<typeof checkSealSignature> }): JSX.Element {

@@ -12,7 +12,7 @@ import { ListTable } from "../../design/table/list-table.tsx";
 import { Time } from "../../design/value/time.tsx";
 import { prefixFault } from "../../format/input-faults.ts";
 import { plainTime } from "../../format/text.ts";
-import { UserBadge } from "../signing/state-badges.tsx";
+import { UserBadge } from "../../signing/state-badges.tsx";
 import { DeleteUserDialog, FreezeUserDialog } from "./user-dialogs.tsx";
 import { UserLink } from "./user-link.tsx";
 

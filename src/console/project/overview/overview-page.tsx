@@ -19,6 +19,7 @@ import { fillSteps } from "../../format/fill-steps.ts";
 import { formatCount, formatDays, formatMoney } from "../../format/text.ts";
 import { daysLeft, projectConcerns, toSpend } from "./concerns.ts";
 import { FirstSteps } from "./first-steps.tsx";
+import { LARGEST_COUNT, LargestUsersPanel } from "./largest-users-panel.tsx";
 
 /** The state of the project at a glance; the first steps until its first signature. */
 export function OverviewPage(): JSX.Element {
@@ -32,6 +33,7 @@ export function OverviewPage(): JSX.Element {
             {data.hasSigned === false && <FirstSteps />}
             <StatePanel state={data} />
             {data.month !== undefined && <SpendingPanel month={data.month} />}
+            {data.largest !== undefined && <LargestUsersPanel usage={data.largest} />}
           </>
         )}
       </Loaded>
@@ -45,11 +47,12 @@ async function readState({ account, billing, signing, scopes }: Session, signal:
     scopes === undefined || scopes.includes(scope) ? ifInReach(call()) : Promise.resolve(undefined);
   const nowMs = Date.now();
   const since = (days: number) => ({ startTime: timestampFromMs(nowMs - days * DAY_MS) });
-  const [balance, day, week, month, keys, failed, completed] = await Promise.all([
+  const [balance, day, week, month, largest, keys, failed, completed] = await Promise.all([
     may("billing", () => billing.getBalance({}, { signal })),
     may("billing", () => billing.getUsage({ step: Step.hour }, { signal })),
     may("billing", () => billing.getUsage({ step: Step.day, ...since(7) }, { signal })),
     may("billing", () => billing.getUsage({ step: Step.day }, { signal })),
+    may("billing", () => billing.listUserUsage({ pageSize: LARGEST_COUNT }, { signal })),
     may("read", () => account.listAccountKeys({ pageSize: 200 }, { signal })),
     may("read", () => signing.listSigns({ status: Status.failed, pageSize: 200 }, { signal })),
     may("read", () => signing.listSigns({ status: Status.completed, pageSize: 1 }, { signal })),
@@ -60,6 +63,7 @@ async function readState({ account, billing, signing, scopes }: Session, signal:
     day: day?.total,
     week: week?.total,
     month,
+    largest,
     keys: keys?.accountKeys ?? [],
     failed: failed?.signRequests ?? [],
     /** Undefined if the key may not see it. */

@@ -12,11 +12,12 @@ import { Facts } from "../../design/value/facts.tsx";
 import { ChainId, Id } from "../../design/value/id.tsx";
 import { enumName, formatHex } from "../../format/text.ts";
 import type { PageProps } from "../../route.ts";
+import { DWalletBadge } from "../../signing/state-badges.tsx";
 import { ExitDrillNote } from "../access/exit-drill-note.tsx";
 import { UserLink } from "../access/user-link.tsx";
 import { addressesOf, addressNames } from "../money/references-panel.tsx";
+import { HoldersPanel } from "./holders-panel.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
-import { DWalletBadge } from "./state-badges.tsx";
 
 export function DWalletPage({ id }: PageProps): JSX.Element {
   const { onboarding } = useSession();
@@ -34,7 +35,12 @@ export function DWalletPage({ id }: PageProps): JSX.Element {
       <Loaded call={dwallet} lines={8}>
         {(found) => <Parts dwallet={found} />}
       </Loaded>
-      {dwallet.data !== undefined && <SignRequestsPanel dwalletId={id} />}
+      {dwallet.data !== undefined && (
+        <>
+          <HoldersPanel dwallet={dwallet.data} />
+          <SignRequestsPanel dwalletId={id} />
+        </>
+      )}
     </PageFrame>
   );
 }

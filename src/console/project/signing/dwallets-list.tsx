@@ -9,8 +9,8 @@ import { ListTable } from "../../design/table/list-table.tsx";
 import { Cut } from "../../design/value/cut.tsx";
 import { Id } from "../../design/value/id.tsx";
 import { enumName } from "../../format/text.ts";
+import { DWalletBadge } from "../../signing/state-badges.tsx";
 import { addressesOf, addressNames } from "../money/references-panel.tsx";
-import { DWalletBadge } from "./state-badges.tsx";
 
 /** The project's dWallets, or those of one user. */
 export function DWalletsList({ userReference }: { readonly userReference?: string }): JSX.Element {

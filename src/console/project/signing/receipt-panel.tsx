@@ -20,7 +20,7 @@ import { Facts } from "../../design/value/facts.tsx";
 import { Id } from "../../design/value/id.tsx";
 import { Time } from "../../design/value/time.tsx";
 import { formatHex, formatMoney } from "../../format/text.ts";
-import { actorId } from "./sign-story.ts";
+import { actorId } from "../../signing/sign-story.ts";
 
 /**
  * Who submitted a completed request, the audit entry of the submission with its proof, and the receipt to keep. Asks for

@@ -18,10 +18,11 @@ import { ChainId, Id } from "../../design/value/id.tsx";
 import { Time } from "../../design/value/time.tsx";
 import { enumName, formatDuration, formatHex, formatMoney, formatMoneyChange } from "../../format/text.ts";
 import type { PageProps } from "../../route.ts";
+import { keptOf, ledgerEntriesOf, type StoryEntry, signStory } from "../../signing/sign-story.ts";
+import { SignState } from "../../signing/state-badges.tsx";
 import { UserLink } from "../access/user-link.tsx";
+import { HoldPanel } from "./hold-panel.tsx";
 import { ReceiptPanel } from "./receipt-panel.tsx";
-import { ledgerEntriesOf, type StoryEntry, signStory } from "./sign-story.ts";
-import { SignState } from "./state-badges.tsx";
 
 /** The story of one sign request, followed until it is final. */
 export function SignPage({ id }: PageProps): JSX.Element {
@@ -49,7 +50,7 @@ export function SignPage({ id }: PageProps): JSX.Element {
   return (
     <PageFrame title="Sign request" up={{ href: "#/signs", title: "All sign requests" }}>
       <Loaded call={request} lines={8}>
-        {(found) => <Parts request={newest ?? found} />}
+        {(found) => <Parts request={newest ?? found} onChanged={request.reload} />}
       </Loaded>
     </PageFrame>
   );
@@ -59,12 +60,13 @@ interface PartProps {
   readonly request: SignRequest;
 }
 
-function Parts({ request }: PartProps): JSX.Element {
+function Parts({ request, onChanged }: PartProps & { onChanged(): void }): JSX.Element {
   const { scopes } = useSession();
   const may = (scope: string): boolean => scopes === undefined || scopes.includes(scope);
   return (
     <>
       <StoryPanel request={request} />
+      {request.hold !== undefined && <HoldPanel request={request} onChanged={onChanged} />}
       <RequestPanel request={request} />
       <ChainPanel request={request} />
       <MoneyPanel request={request} />
@@ -174,7 +176,11 @@ function MoneyPanel({ request }: PartProps): JSX.Element {
 function moneyNote(request: SignRequest, price: string): string | undefined {
   const { failure } = request;
   if (failure === undefined || ledgerEntriesOf(request).length === 0) return undefined;
-  return failure.refunded ? `${price} was charged and refunded.` : `${price} was charged and not refunded.`;
+  if (!failure.refunded) return `${price} was charged and not refunded.`;
+  const kept = keptOf(request);
+  return kept === 0n
+    ? `${price} was charged and refunded.`
+    : `${price} was charged and refunded without ${formatMoney(kept)}, the price of the hold.`;
 }
 
 const ENTRY_COLUMNS: readonly DataColumn<StoryEntry>[] = [

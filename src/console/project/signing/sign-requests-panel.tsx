@@ -18,10 +18,15 @@ import { ListTable } from "../../design/table/list-table.tsx";
 import { Id } from "../../design/value/id.tsx";
 import { Time } from "../../design/value/time.tsx";
 import { enumName, formatMoney, plainMoney, plainTime, shortId } from "../../format/text.ts";
+import { SignState } from "../../signing/state-badges.tsx";
 import { UserLink } from "../access/user-link.tsx";
-import { SignState } from "./state-badges.tsx";
 
-const STATES = [["", "all"], ...enumOptions(SignRequest_StatusSchema)] as const;
+const HELD = "held";
+const STATES = [
+  ["", "all"],
+  [HELD, "held, waiting for a release"],
+  ...enumOptions(SignRequest_StatusSchema),
+] as const;
 
 /** Live sign requests, of one dWallet or one user if it is given: polls the list, and follows open requests. */
 export function SignRequestsPanel({ dwalletId, userReference }: SignRequestsPanelProps): JSX.Element {
@@ -33,7 +38,7 @@ export function SignRequestsPanel({ dwalletId, userReference }: SignRequestsPane
       const filter = {
         ...(dwalletId !== undefined && { dwalletId }),
         ...(userReference !== undefined && { userReference }),
-        ...(status !== "" && { status: Number(status) as Status }),
+        ...(status === HELD ? { held: true } : status !== "" && { status: Number(status) as Status }),
       };
       const reply = await signing.listSigns({ ...filter, ...at }, { signal });
       return { items: reply.signRequests, nextPageToken: reply.nextPageToken };

@@ -1,14 +1,15 @@
 import type { JSX } from "preact";
-import { DWallet_StateSchema, DWallet_State as State } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
+import { DWallet_StateSchema, DWallet_State as State } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { Holder_StateSchema, Holder_State as HolderState } from "../../../gen/client/tss/v1/sharing_pb.ts";
 import {
   SignRequest_Hold_State as Hold,
   type SignRequest,
   SignRequest_StatusSchema,
   SignRequest_Status as Status,
-} from "../../../../gen/client/tss/v1/signing_pb.ts";
-import type { User } from "../../../../gen/client/tss/v1/users_pb.ts";
-import { Badge } from "../../design/value/badge.tsx";
-import { enumName } from "../../format/text.ts";
+} from "../../../gen/client/tss/v1/signing_pb.ts";
+import type { User } from "../../../gen/client/tss/v1/users_pb.ts";
+import { Badge } from "../design/value/badge.tsx";
+import { enumName } from "../format/text.ts";
 
 export function DWalletBadge({ state }: { readonly state: State }): JSX.Element {
   switch (state) {
@@ -57,6 +58,26 @@ export function SignState({ of: { status, failure, hold } }: SignStateProps): JS
 
 interface SignStateProps {
   readonly of: Pick<SignRequest, "status" | "failure" | "hold">;
+}
+
+/** The state of a holder's share. */
+export function HolderBadge({ state }: { readonly state: HolderState }): JSX.Element {
+  switch (state) {
+    case HolderState.Submitting:
+      return <Badge tone="busy">submitting</Badge>;
+    case HolderState.AwaitingNetworkVerification:
+      return <Badge tone="busy">network verifies</Badge>;
+    case HolderState.AwaitingAcceptance:
+      return <Badge tone="warn">holder must accept</Badge>;
+    case HolderState.Accepted:
+      return <Badge tone="good">can sign</Badge>;
+    case HolderState.NetworkVerificationRejected:
+      return <Badge tone="bad">rejected</Badge>;
+    case HolderState.Removed:
+      return <Badge tone="none">removed</Badge>;
+    default:
+      return <Badge tone="none">{enumName(Holder_StateSchema, state)}</Badge>;
+  }
 }
 
 /** The state of a user. */

@@ -1,15 +1,19 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type SignRequest, SignRequest_Status as Status } from "../../../../gen/client/tss/v1/signing_pb.ts";
+import {
+  SignRequest_Hold_State as Hold,
+  type SignRequest,
+  SignRequest_Status as Status,
+} from "../../../gen/client/tss/v1/signing_pb.ts";
 
 /**
  * Returns the stages that a sign request has reached, in order, without gaps: each one lasts until the next begins, and
  * the newest until the request is final, or until now. Omits a stage whose beginning the service does not know.
  */
 export function signStory(request: StoryRequest, nowMs: number): readonly StoryStage[] {
-  const { status, updateTime } = request;
+  const { status, updateTime, hold } = request;
   const isFinal = status === Status.completed || status === Status.failed;
   let earliestMs = Number.NEGATIVE_INFINITY;
-  const begun = STAGES.flatMap(({ name, doing, begin }) => {
+  const begun = (hold === undefined ? STAGES : HOLD_STAGES).flatMap(({ name, doing, begin }) => {
     const time = begin(request);
     if (time === undefined) return [];
     // The clocks of two replicas differ too, and no stage is left of the axis.
@@ -44,20 +48,11 @@ export interface StoryStage {
 
 type StoryRequest = Pick<
   SignRequest,
-  "status" | "createTime" | "updateTime" | "submitTime" | "sendTime" | "landTime"
+  "status" | "createTime" | "updateTime" | "submitTime" | "sendTime" | "landTime" | "hold"
 >;
 
-const STAGES: readonly Stage[] = [
-  {
-    name: "Reserved",
-    doing: "a presign is held, and the client computes its half",
-    begin: ({ createTime }) => createTime,
-  },
-  {
-    name: "Half received",
-    doing: "it is verified and charged, and waits for a transaction",
-    begin: (request) => request.submitTime ?? sinceChange(request, Status.queued),
-  },
+/** The stages of every request that begin once its signature is asked for. */
+const LAST_STAGES: readonly Stage[] = [
   {
     name: "Sent",
     doing: "the transaction is stored and sent, until it is final",
@@ -70,6 +65,45 @@ const STAGES: readonly Stage[] = [
   },
 ];
 
+const STAGES: readonly Stage[] = [
+  {
+    name: "Reserved",
+    doing: "a presign is held, and the client computes its half",
+    begin: ({ createTime }) => createTime,
+  },
+  {
+    name: "Half received",
+    doing: "it is verified and charged, and waits for a transaction",
+    begin: (request) => request.submitTime ?? sinceChange(request, Status.queued),
+  },
+  ...LAST_STAGES,
+];
+
+/** After its release, the service does not know since when a half was held. */
+const HOLD_STAGES: readonly Stage[] = [
+  {
+    name: "Reserved",
+    doing: "the client gives its half, which then waits for its release",
+    begin: ({ createTime }) => createTime,
+  },
+  {
+    name: "Half received",
+    doing: "it is charged, and the network verifies it",
+    begin: (request) => sinceHold(request, Hold.verifying),
+  },
+  {
+    name: "Held",
+    doing: "the network has verified the half, which waits for its release",
+    begin: (request) => sinceHold(request, Hold.held),
+  },
+  {
+    name: "Released",
+    doing: "the half waits for a transaction",
+    begin: (request) => request.submitTime ?? sinceHold(request, Hold.released),
+  },
+  ...LAST_STAGES,
+];
+
 interface Stage extends Pick<StoryStage, "name" | "doing"> {
   begin(request: StoryRequest): Timestamp | undefined;
 }
@@ -78,15 +112,29 @@ function sinceChange({ status, updateTime }: StoryRequest, wanted: Status): Time
   return status === wanted ? updateTime : undefined;
 }
 
+function sinceHold({ status, hold, updateTime }: StoryRequest, wanted: Hold): Timestamp | undefined {
+  return status === Status.queued && hold?.state === wanted ? updateTime : undefined;
+}
+
 /** Returns the entries of the project's ledger that follow from a request's state, the oldest first. */
 export function ledgerEntriesOf(request: LedgerRequest): readonly StoryEntry[] {
   const { signRequestId, priceMicroUsd, status, submitTime, updateTime, failure } = request;
   const isCharged = CHARGED.includes(status) || submitTime !== undefined || failure?.refunded === true;
   if (!isCharged) return [];
   const charge = { id: `sign:${signRequestId}`, amountMicroUsd: -priceMicroUsd, time: submitTime };
-  const refund = { id: `refund:${signRequestId}`, amountMicroUsd: priceMicroUsd, time: updateTime };
+  const refunded = priceMicroUsd - keptOf(request);
+  const refund = { id: `refund:${signRequestId}`, amountMicroUsd: refunded, time: updateTime };
   return failure?.refunded ? [charge, refund] : [charge];
 }
+
+/** Returns the part of the price that is not refunded: the price of the hold, if the half was held and not released. */
+export function keptOf({ failure, hold }: Pick<SignRequest, "failure" | "hold">): bigint {
+  const wasHeld = hold?.state === Hold.ended && hold.txDigest !== undefined;
+  return wasHeld && ENDED_HELD.includes(failure?.reason ?? "") ? hold.priceMicroUsd : 0n;
+}
+
+/** The reasons of a half that the network had verified. */
+const ENDED_HELD: readonly string[] = ["SIGN_CANCELLED", "HOLD_EXPIRED", "DWALLET_LEFT"];
 
 const CHARGED: readonly Status[] = [Status.queued, Status.submitted, Status.completed];
 
@@ -100,7 +148,7 @@ export interface StoryEntry {
 
 type LedgerRequest = Pick<
   SignRequest,
-  "signRequestId" | "priceMicroUsd" | "status" | "submitTime" | "updateTime" | "failure"
+  "signRequestId" | "priceMicroUsd" | "status" | "submitTime" | "updateTime" | "failure" | "hold"
 >;
 
 /** Returns the id of a key or a session in the name of an actor; undefined for another actor. */
