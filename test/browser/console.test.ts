@@ -271,7 +271,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("releases a held half with a key that may, and tells another key why it cannot", async () => {
-    const [first = "", second = ""] = [stage.heldRequestId, await stage.hold("a second payment")];
+    const [first, second] = [stage.heldRequestId, await stage.hold("a second payment")];
     const { projectId } = await stage.client.raw.account.getAccount({});
     const { plaintext: signer } = await stage.admin.createApiKey({
       ...{ projectId, name: "signer", scopes: [ApiKeyScope.sign, ApiKeyScope.read] },

@@ -262,7 +262,7 @@ describe("the client's package", () => {
       "onboards and signs on workers",
       'import { createClient } from "threshold-signing-client";',
       ACTIONS,
-      199,
+      200,
     ],
     [
       "onboards and signs on its own thread",

@@ -15,6 +15,7 @@ export {
   type SignPrice,
   type Usage,
   type UsageStep,
+  type UserUsage,
 } from "../../../gen/client/tss/v1/billing_pb.ts";
 export type { Event } from "../../../gen/client/tss/v1/events_pb.ts";
 export {
@@ -102,6 +103,7 @@ export type {
   ListDWalletsArgs,
   ListEncryptionKeysArgs,
   ListSignsArgs,
+  ListUserUsageArgs,
   ProjectCalls,
   ReportExitDrillArgs,
   UsageArgs,

@@ -49,6 +49,7 @@ const RUNS: Readonly<Record<string, () => Run | Promise<Run>>> = {
   migrate: () => [["migrate"], alone],
   reconcile: () => [["reconcile"], alone],
   "session list": () => [["session", "list"], here],
+  "sign list": () => [["sign", "list"], here],
   "treasury status": () => [["treasury", "status"], here],
 };
 

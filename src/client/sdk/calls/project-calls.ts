@@ -16,6 +16,7 @@ import {
   type GetUsageResponse,
   type LedgerEntry,
   type DepositAddress as PaidDepositAddress,
+  type UserUsage,
 } from "../../../../gen/client/tss/v1/billing_pb.ts";
 import {
   type DWallet,
@@ -68,6 +69,8 @@ export function createProjectCalls(transport: Transport, caller?: ServiceCaller)
     setLowBalance: async (args, options) => void (await billing.setLowBalance(args, options)),
     prices: (options) => billing.getPricing({}, options),
     usage: (args, options) => billing.getUsage(usageRequest(args), options),
+    listUserUsage: ({ pageSize = 0, ...window } = {}, options) =>
+      billing.listUserUsage({ pageSize, ...windowOf(window) }, options),
     listLedgerEntries: billing.listLedgerEntries,
     depositAddress: (args, options) => billing.getDepositAddress(args ?? {}, options),
     listDepositAddresses: billing.listDepositAddresses,
@@ -260,6 +263,16 @@ export interface ProjectCalls {
    */
   usage(args?: UsageArgs, options?: RequestOptions): Promise<GetUsageResponse>;
   /**
+   * Lists what each of the project's users was charged in a window of at most 31 days, the highest spending first. Default:
+   * the last 30 days.
+   *
+   * @throws {TssError} VALIDATION when the window is empty or too long.
+   *
+   * @example
+   * for await (const { userReference, chargedMicroUsd } of client.listUserUsage()) console.log(userReference, chargedMicroUsd);
+   */
+  listUserUsage(args?: ListUserUsageArgs, options?: RequestOptions): AsyncIterable<UserUsage>;
+  /**
    * Lists the entries of the project's ledger.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
@@ -324,9 +337,15 @@ export interface ProjectCalls {
 function usageRequest({ step = "day", start, end, userReference }: UsageArgs = {}) {
   return {
     step: GetUsageRequest_Step[step],
+    ...windowOf({ start, end }),
+    ...(userReference !== undefined && { userReference }),
+  };
+}
+
+function windowOf({ start, end }: UsageWindow) {
+  return {
     ...(start && { startTime: timestampFromDate(start) }),
     ...(end && { endTime: timestampFromDate(end) }),
-    ...(userReference !== undefined && { userReference }),
   };
 }
 
@@ -378,6 +397,17 @@ export interface UsageArgs {
   readonly end?: Date | undefined;
   /** Only the signatures and dWallets of this user. Default: the whole project. */
   readonly userReference?: string | undefined;
+}
+
+/** Arguments of `listUserUsage`. */
+export interface ListUserUsageArgs extends ListArgs, UsageWindow {}
+
+/** A window of time. */
+interface UsageWindow {
+  /** Default: 30 days before its end. */
+  readonly start?: Date | undefined;
+  /** Default: now. */
+  readonly end?: Date | undefined;
 }
 
 /** Arguments of `listDeposits`. */

@@ -118,6 +118,23 @@ test("the usage of a project is asked for in the given time and steps, or withou
   expect([seen[1]!.request["startTime"], seen[1]!.request["endTime"]]).toEqual([undefined, undefined]);
 });
 
+test("the users of a window are asked for with its times on every page, or without a time", async () => {
+  const { seen, transport } = recording(({ request }) => ({
+    users: [{ userReference: "user-42" }],
+    nextPageToken: request["pageToken"] === "" && request["startTime"] !== undefined ? "2" : "",
+  }));
+  const calls = createProjectCalls(transport);
+  const found = await all(calls.listUserUsage({ start: new Date(1_000_000), end: new Date(2_000_000) }));
+  expect(found).toHaveLength(2);
+  await all(calls.listUserUsage());
+  const window = { startTime: { seconds: 1_000n }, endTime: { seconds: 2_000n } };
+  expect(seen.slice(0, 2).map(({ request }) => request)).toMatchObject([
+    window,
+    { ...window, pageToken: "2" },
+  ]);
+  expect([seen[2]!.request["startTime"], seen[2]!.request["endTime"]]).toEqual([undefined, undefined]);
+});
+
 test("users are named by their reference, and deleting one resolves to nothing", async () => {
   const { seen, transport } = recording();
   const { users } = createProjectCalls(transport);
