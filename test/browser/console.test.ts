@@ -281,6 +281,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await page.getByLabel("State", { exact: true }).selectOption("held");
     const rows = page.getByRole("table", { name: "Sign requests" }).getByRole("row");
     await rows.filter({ hasText: "completed" }).first().waitFor({ state: "detached" });
+    await page.locator(`a[href="#/signs/${second}"]`).waitFor();
     // The titles are a row too.
     expect(await rows.count()).toBe(3);
     await page.locator(`a[href="#/signs/${second}"]`).click();
