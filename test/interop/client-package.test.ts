@@ -215,7 +215,11 @@ describe("the client's package", () => {
     expect(out.toString()).toMatch(/^0x[0-9a-f]{64}\n$/);
   });
 
-  const oldest: TypeResolver = ["CommonJS before require() of ES modules", "sample.cts", { module: "node16" }];
+  const oldest: TypeResolver = [
+    "CommonJS before require() of ES modules",
+    "sample.cts",
+    { module: "node16" },
+  ];
   it.each(
     atNight<TypeResolver>(
       [
