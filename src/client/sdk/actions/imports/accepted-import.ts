@@ -14,8 +14,9 @@ import type { FoundBy } from "../share-id.ts";
  * Returns the public key of an imported key that the seed's signer has accepted. Nothing follows from the user's share
  * about the whole key: X_B is whatever the sender of the import dealt to the network. So the proof is the signature that
  * the chain keeps with the user's encrypted share. A client signs an output after it has compared the key with the
- * private key that it imported or, as a recipient, with the public key that its caller got from the owner. A lying fullnode can hide the signature, and cannot make one. The share is looked for in
- * the dWallet's table, and then under the id that the caller or the service names.
+ * private key that it imported or, as a recipient, with the public key that its caller got from the owner. A lying
+ * fullnode can hide the signature, and cannot make one. The share is looked for in the dWallet's table, and then under
+ * the id that the caller or the service names.
  *
  * Returns undefined for a dWallet of a DKG, and if the chain shows no such signature. Throws as the chain's reads do. A
  * client asks the chain once for each dWallet. The caller checks that the share is the output's, so later calls do not
