@@ -31,7 +31,7 @@ const DOCUMENTS = [
 ];
 /** Its commands run in test/interop/documented-treasury.test.ts. */
 const TREASURY = "docs/treasury.md";
-/** Its commands run in test/flow/exit.test.ts and test/flow/recovery.test.ts. */
+/** Its commands run in test/flow/exit.test.ts, test/flow/recovery.test.ts and test/component/cli/sign-commands.test.ts. */
 const SDK = "docs/sdk.md";
 /** Its commands run in test/component/cli/webhook-commands.test.ts. */
 const WEBHOOKS = "docs/webhooks.md";
@@ -50,6 +50,9 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'tss receipt get "$SIGN_REQUEST_ID" --json > receipt.json': "it takes a signature: test/flow/try.test.ts",
   'tss receipt verify receipt.json --public-key "$SEAL_KEY" --dwallet-key "$DWALLET_PUBLIC_KEY"':
     "it takes a signature: test/flow/try.test.ts",
+  'tss sign release "$SIGN_REQUEST_ID"': "it takes a held half: test/component/cli/sign-commands.test.ts",
+  'tss sign cancel "$SIGN_REQUEST_ID"': "the same",
+  'tss inspect "$SUBJECT_ID"': "it takes a signature: test/component/cli/sign-commands.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
   "tss doctor --network testnet": "it calls a public fullnode: test/crypto/network-doctor.test.ts",
   "tss project list --network testnet":
