@@ -141,9 +141,9 @@ export const SEED_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "pieces of two splits are joined",
-    file: `${PIECES}/join-pieces.ts`,
-    find: "if (TOGETHER.some((name) => piece[name] !== first[name]))",
-    replace: "if (TOGETHER.length === 0)",
+    file: `${PIECES}/select-set.ts`,
+    find: "return [dwalletId, curve, holderAddress, splitId, threshold, count].join();",
+    replace: "return [dwalletId, curve, threshold, count, holderAddress.length, splitId.length].join();",
     tests: JOINED,
   },
   {
