@@ -52,8 +52,8 @@ export default defineConfig({
           isolate: false,
           include: ["test/interop/**/*.test.ts"],
           globalSetup: ["./test/support/repository/compile-program.ts", "./test/interop/compile-protos.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

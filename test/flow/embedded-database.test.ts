@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 it("the embedded database reports errors with their codes, continues after them, and keeps its rows across a restart", {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   database = await openPglite(folder);
   await migrate(database, silentLog);

@@ -153,7 +153,7 @@ function filesBelow(root: string): Buffer {
   return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name))));
 }
 
-describe("a user who leaves", { timeout: 180_000 }, () => {
+describe("a user who leaves", { timeout: 600_000 }, () => {
   it("is told each day that they can, and nothing that could be submitted reaches a fullnode or the service", async () => {
     const seed = seeds[0]!;
     const { id: dwalletId } = made[0]!.dwallet;

@@ -22,7 +22,7 @@ afterAll(async () => {
   remove();
 });
 
-it("old and new dWallets sign after a rotation, each under its own key", { timeout: 240_000 }, async () => {
+it("old and new dWallets sign after a rotation, each under its own key", { timeout: 600_000 }, async () => {
   const localnet = await startLocalnet({
     dataDirectory: path.join(folder, "localnet"),
     hasVersion1Dkg: true,

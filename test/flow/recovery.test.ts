@@ -66,7 +66,7 @@ const held = () => ({
   encryptedUserSecretKeyShareId: kept.encryptedUserSecretKeyShareId,
 });
 
-describe("after the service has stopped", { timeout: 120_000 }, () => {
+describe("after the service has stopped", { timeout: 600_000 }, () => {
   it("a client and a recovery find the seed's dWallets in the Treasury, and recover their shares", async () => {
     for (const each of [client, recovery]) {
       expect(await each.findDWallets({ seed })).toEqual({ dwallets: [held()], isComplete: true });
@@ -103,7 +103,7 @@ async function tssRecover(...args: readonly string[]) {
   return { exitCode, out, err };
 }
 
-describe("the command", { timeout: 120_000 }, () => {
+describe("the command", { timeout: 600_000 }, () => {
   it("lists the dWallets, and writes the client's share to a new file of the user alone", async () => {
     const listed = await tssRecover(localnet.url, "--json");
     expect(JSON.parse(listed.out)).toEqual({ dwallets: [held()], isComplete: true });
@@ -135,7 +135,7 @@ describe("the command", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a fresh service whose database was deleted", { timeout: 180_000 }, () => {
+describe("a fresh service whose database was deleted", { timeout: 600_000 }, () => {
   it("signs again with the dWallet that its owner brings, and with no other's", async () => {
     rmSync(path.join(folder, "pg"), { recursive: true });
     service = await startService(folder, { LOCALNET_URL: localnet.url, PRESIGN_BUCKETS: "ED25519/EdDSA" });
@@ -193,7 +193,7 @@ const lieAboutShare = (change: (share: ShareObject) => ShareObject) =>
     ).toBytes();
   });
 
-describe("a lying fullnode gets an error and no share", { timeout: 120_000 }, () => {
+describe("a lying fullnode gets an error and no share", { timeout: 600_000 }, () => {
   it.each([
     [
       "a share of another type",

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe("kill -9 between submit and completion", () => {
-  it("loses nothing and charges once", { timeout: 240_000 }, async () => {
+  it("loses nothing and charges once", { timeout: 600_000 }, async () => {
     service = await startService(folder, environment);
     const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
     await using engine = disposable(createInlineEngine());

@@ -58,7 +58,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     remove();
   });
 
-  it("signs, and its ledger adds up", { timeout: 120_000 }, async () => {
+  it("signs, and its ledger adds up", { timeout: 600_000 }, async () => {
     const { baseUrl } = service!.access;
     const engine = createInlineEngine();
     const steps = { engine, parameters: await downloadParameters(baseUrl, "ED25519"), triple };
@@ -90,7 +90,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     }
   });
 
-  it("lets an operator verify the ledger while it runs", { timeout: 60_000 }, async () => {
+  it("lets an operator verify the ledger while it runs", { timeout: 600_000 }, async () => {
     const verify = async () => {
       const verified = runTss(["ledger", "verify", "--json"], { DATA_DIR: folder, ...environment });
       const [output, [exitCode]] = await Promise.all([text(verified.stdout!), once(verified, "exit")]);
@@ -110,7 +110,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     });
   });
 
-  it("catches up with the chain when the database is an older copy", { timeout: 120_000 }, async () => {
+  it("catches up with the chain when the database is an older copy", { timeout: 600_000 }, async () => {
     expect(await service!.stop()).toBe(0);
     const database = await openTestPool(postgres!.url);
     // Restores the state after the signature, the dWallet and its presign were requested and before anything was sent.

@@ -58,7 +58,7 @@ describe("a service on one port", () => {
     ["curl (REST over HTTP/1.1)", () => curlClient(service.access.baseUrl, service.access.apiKey)],
   ];
 
-  it.each(protocolClients)("onboards and signs for %s", { timeout: 120_000 }, async (_name, makeClient) => {
+  it.each(protocolClients)("onboards and signs for %s", { timeout: 600_000 }, async (_name, makeClient) => {
     const protocolClient = makeClient();
     try {
       const dwallet = await onboardOver(protocolClient, steps, new Uint8Array(randomBytes(32)));

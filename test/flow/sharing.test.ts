@@ -47,7 +47,7 @@ afterAll(async () => {
   remove();
 });
 
-describe("a shared dWallet", { timeout: 180_000 }, () => {
+describe("a shared dWallet", { timeout: 600_000 }, () => {
   it("is signed with by its recipient, whom nobody but its owner chose", async () => {
     const [owner, recipient, other] = await Promise.all([alice, bob, carol].map(sessionOf));
     toBob = await recipient!.registerRecipient({ ...bob, curve });
@@ -99,7 +99,7 @@ describe("a shared dWallet", { timeout: 180_000 }, () => {
   });
 });
 
-describe("sharing makes one share for one charge", { timeout: 180_000 }, () => {
+describe("sharing makes one share for one charge", { timeout: 600_000 }, () => {
   it.each([
     ["shareDWallet", "before"],
     ["shareDWallet", "after"],

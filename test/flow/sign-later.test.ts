@@ -38,7 +38,7 @@ afterAll(async () => {
   remove();
 });
 
-describe("a half that is given for later", { timeout: 180_000 }, () => {
+describe("a half that is given for later", { timeout: 600_000 }, () => {
   it("becomes one signature once another key releases it, whatever step the service dies after", async () => {
     const message = new TextEncoder().encode("a payment for tomorrow");
     const before = await balance();

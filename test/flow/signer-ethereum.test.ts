@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 const ipcPath = () => path.join(files.folder, "ethereum.ipc");
-const transport = () => http(url, { fetchOptions: { headers: { authorization } }, timeout: 180_000 });
+const transport = () => http(url, { fetchOptions: { headers: { authorization } }, timeout: 600_000 });
 const wallet = () => createWalletClient({ chain: foundry, transport: transport() });
 const reader = () => createPublicClient({ chain: foundry, transport: transport(), pollingInterval: 20 });
 

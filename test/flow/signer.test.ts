@@ -834,7 +834,7 @@ async function callTool(
   name: string,
   given: Record<string, unknown>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { content } = await client.callTool({ name, arguments: given }, undefined, { timeout: 120_000 });
+  const { content } = await client.callTool({ name, arguments: given }, undefined, { timeout: 600_000 });
   const [{ text: json }] = content as [{ text: string }];
   return JSON.parse(json) as Record<string, unknown>;
 }

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
-  it("moves exactly the credited coins, once", { timeout: 300_000 }, async () => {
+  it("moves exactly the credited coins, once", { timeout: 600_000 }, async () => {
     const localnet = await startLocalnetProcess(folder);
     stops.push(() => localnet.stop());
     const client = new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url, format: "binary" });

@@ -116,7 +116,7 @@ const told = (secret: string) =>
     return [type, data["message_sha256"] ?? data["by"]];
   });
 
-describe("a watchtower", { timeout: 60_000 }, () => {
+describe("a watchtower", { timeout: 600_000 }, () => {
   it("tells of the signatures that the log lacks, also of those while it was killed, and of an exit", async () => {
     writeFileSync(at("log"), "a line of another program\n");
     const first = await startTower();
