@@ -96,17 +96,20 @@ export {
   solanaAddress,
   suiAddress,
 } from "./addresses.ts";
-export type { EventCalls, ListEventsArgs, WatchEventsArgs } from "./calls/event-calls.ts";
 export type {
+  BillingCalls,
   ListDepositAddressesArgs,
   ListDepositsArgs,
+  ListUserUsageArgs,
+  UsageArgs,
+} from "./calls/billing-calls.ts";
+export type { EventCalls, ListEventsArgs, WatchEventsArgs } from "./calls/event-calls.ts";
+export type {
   ListDWalletsArgs,
   ListEncryptionKeysArgs,
   ListSignsArgs,
-  ListUserUsageArgs,
   ProjectCalls,
   ReportExitDrillArgs,
-  UsageArgs,
 } from "./calls/project-calls.ts";
 export type { ListArgs, RequestOptions } from "./calls/service-calls.ts";
 export type { ListUsersArgs, UserArgs, UserCalls } from "./calls/user-calls.ts";
