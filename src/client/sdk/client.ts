@@ -291,7 +291,7 @@ export interface TssClient extends ProjectCalls, CustodyActions {
   ): Promise<AdoptDWalletResult>;
   /**
    * Registers the key of a recipient, with whom the owner of a dWallet can then share it. It is free. Give the result to
-   * the owner, on a way that the service does not control.
+   * the owner, over a channel that the service does not control.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} UNSUPPORTED_ALGORITHM when the curve is unknown.

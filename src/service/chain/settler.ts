@@ -168,8 +168,8 @@ const DEFAULT_INTERVAL_MS = 100;
 /** The longest pause while the fullnode is unavailable. */
 const MAX_BACKOFF_MS = 2_000;
 /**
- * The pause between two reads, as a part of the time for which the newest session has been open: its result comes late
- * by at most this part, and a network that takes long is not asked more often for that.
+ * The pause between two reads, as a part of the time for which the newest session has been open. Its result is late by at
+ * most this part, and a slow network does not cost more reads.
  */
 const REST_PART = 1 / 8;
 /** In intervals: the longest pause while a session is open. */

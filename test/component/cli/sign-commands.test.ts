@@ -88,6 +88,10 @@ describe("tss inspect", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(found).toMatch(new RegExp(`^\\S+ +-\\$0\\.000014 +sign:${id}$`, "m"));
     expect(found).toMatch(new RegExp(`^\\S+ +\\+\\$0\\.00001 +refund:${id}$`, "m"));
     expect(found).not.toContain("alice");
+    expect(await runCli(["inspect", "nonsense"], operator)).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining("takes a UUID, or an object id"),
+    });
     expect((await runCli(["inspect", ID], operator)).err).toContain("SUBJECT_NOT_FOUND");
   });
 });

@@ -6,9 +6,17 @@ import {
   InspectSubjectResponseSchema,
 } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { SignRequest_StatusSchema } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { nonEmptyText, operand } from "../../command-line/option.ts";
+import { operand, WrongValue } from "../../command-line/option.ts";
 import { serviceCommand } from "../../connections/service-command.ts";
 import { formatChange, formatEnum, formatPairs, formatTable, formatTime } from "../../output/format.ts";
+
+/** An id of a row or of an object, as people copy it. */
+function subjectId(text: string): string {
+  const id = text.trim().toLowerCase();
+  if (!/^(?:0x[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(id))
+    throw new WrongValue("takes a UUID, or an object id: 0x and 64 hex digits");
+  return id;
+}
 
 export const inspectCommand = serviceCommand({
   caller: "operator",
@@ -18,10 +26,10 @@ export const inspectCommand = serviceCommand({
     subject: operand(
       "<id>",
       "the id of a sign request, the object id of a dWallet, or the subject of an operation",
-      nonEmptyText,
+      subjectId,
     ),
   },
-  call: ({ admin }, { subject }) => admin.inspectSubject({ subjectId: subject.trim().toLowerCase() }),
+  call: ({ admin }, { subject }) => admin.inspectSubject({ subjectId: subject }),
   reply: InspectSubjectResponseSchema,
   show: (found) =>
     [formatPairs(factsOf(found)), operationsOf(found), entriesOf(found)]

@@ -109,7 +109,7 @@ function stateOf(request: SignRequest): string {
     : formatEnum(SignRequest_Hold_StateSchema, hold.state);
 }
 
-/** When a half that nobody releases ends; undefined if there is none, or no more. */
+/** The time at which a half ends that nobody releases. Undefined if the request has no held half. */
 function heldUntil(request: SignRequest): Timestamp | undefined {
   return openHold(request)?.expireTime;
 }

@@ -98,7 +98,7 @@ async function* listShareIds(
 }
 
 /**
- * A DKG makes one share, and each transfer of the share to another user makes another. Against a fee, anyone can add
+ * A DKG makes one share, and each transfer of the share to another user makes another. For a fee, anyone can add
  * copies of a share that the chain shows, so the bound is far above what users need.
  */
 const MAX_SHARE_COUNT = 10_000;

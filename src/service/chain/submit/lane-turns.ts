@@ -2,8 +2,8 @@ import type { LaneDriver } from "./lane-driver.ts";
 
 /**
  * Wakes the lanes of a process one after another. All of them at once would look for the same operation and lease their
- * lanes, and all but one would claim nothing. A lane hands its turn on when it has claimed something or cannot, so the
- * next one looks only at what is left. A turn ends when nothing is queued, or when every lane has had it.
+ * lanes, and all but one would claim nothing. A lane hands its turn on when it has claimed something, or can claim
+ * nothing, so the next one looks only at what is left. A turn ends when nothing is queued, or when every lane has had it.
  */
 export function createLaneTurns(lanes: readonly Pick<LaneDriver, "isBusy" | "wake">[]): LaneTurns {
   /** The number of lanes that may have each lane's turn after it. */

@@ -217,8 +217,8 @@ interface ExpectedShare {
 
 /**
  * Accepts a share within an action. The arguments contain the action's copy of the seed. The recipient signs only for a
- * share that it has decrypted, and that leads to the dWallet's public output on the chain. From the share of an imported
- * key, only half of the output follows, so the recipient signs only for the public key that its caller names.
+ * share that it has decrypted, and that leads to the dWallet's public output on the chain. The share of an imported key
+ * determines only half of the output, so the recipient signs only for the public key that its caller names.
  */
 export async function acceptShareWithin(
   context: ClientContext,
@@ -276,7 +276,7 @@ export interface AcceptShareArgs {
   readonly dwalletId: string;
   /**
    * The dWallet's public key, in hex, as the owner's `shareWith` or `importKey` returned it. The recipient gets it from
-   * the owner, on a way that the service does not control. Required for an imported key, whose share does not prove which
+   * the owner, over a channel that the service does not control. Required for an imported key, whose share does not prove which
    * key it is of. Default: the key that the share proves.
    */
   readonly publicKeyHex?: string | undefined;
