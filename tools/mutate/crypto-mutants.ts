@@ -58,14 +58,14 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the client signs for an output that is not the chain's",
-    file: "src/client/sdk/actions/sign-within.ts",
+    file: "src/client/sdk/actions/signing/sign-within.ts",
     find: "if (!equalBytes(reserved.dwalletPublicOutput, publicOutput)) {",
     replace: "if (publicOutput.length === 0) {",
     tests: SDK_SIGN,
   },
   {
     name: "the client returns a signature that does not verify",
-    file: "src/client/sdk/actions/sign-within.ts",
+    file: "src/client/sdk/actions/signing/sign-within.ts",
     find: "    !verifySignature({ ...triple, publicKey, message, signature })\n",
     replace: "    message.length === 0\n",
     tests: SDK_SIGN,

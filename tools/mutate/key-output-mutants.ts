@@ -49,7 +49,7 @@ export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a half is made for a presign of version 3",
-    file: "src/client/sdk/actions/sign-within.ts",
+    file: "src/client/sdk/actions/signing/sign-within.ts",
     find: "if (version !== PRESIGN_VERSION) {",
     replace: "if (version > PRESIGN_VERSION + 1) {",
     tests: ["test/unit/client/sdk/presign.test.ts"],

@@ -3,9 +3,9 @@ import type { ActionOptions } from "../sdk/action.ts";
 import type { GetOrCreateArgs } from "../sdk/actions/onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "../sdk/actions/onboard-within.ts";
 import type { ResumeArgs } from "../sdk/actions/resume-within.ts";
-import type { SignOptions } from "../sdk/actions/sign.ts";
-import type { SignArgs } from "../sdk/actions/sign-args.ts";
-import type { SignResult, SignStage } from "../sdk/actions/sign-within.ts";
+import type { SignOptions } from "../sdk/actions/signing/sign.ts";
+import type { SignArgs } from "../sdk/actions/signing/sign-args.ts";
+import type { SignResult, SignStage } from "../sdk/actions/signing/sign-within.ts";
 import type { TssClient } from "../sdk/client.ts";
 import {
   createMutationStore,

@@ -47,11 +47,11 @@ import type {
   ShareWithResult,
   ShareWithStage,
 } from "./actions/sharing/share-within.ts";
-import { type ResumeSignArgs, resumeSign, type SignOptions, sign } from "./actions/sign.ts";
-import type { SignArgs } from "./actions/sign-args.ts";
-import { type SignManyItem, type SignManyOptions, signMany } from "./actions/sign-many.ts";
-import type { SignResult, SignStage } from "./actions/sign-within.ts";
-import { type WatchSignArgs, watchSign } from "./actions/watch-sign.ts";
+import { type ResumeSignArgs, resumeSign, type SignOptions, sign } from "./actions/signing/sign.ts";
+import type { SignArgs } from "./actions/signing/sign-args.ts";
+import { type SignManyItem, type SignManyOptions, signMany } from "./actions/signing/sign-many.ts";
+import type { SignResult, SignStage } from "./actions/signing/sign-within.ts";
+import { type WatchSignArgs, watchSign } from "./actions/signing/watch-sign.ts";
 import { createEventCalls, type EventCalls } from "./calls/event-calls.ts";
 import { createProjectCalls, type ProjectCalls } from "./calls/project-calls.ts";
 import { authorizedTransport, type ClientOptions, createContext } from "./client-options.ts";

@@ -11,7 +11,7 @@ import type { ChainDWallet } from "../../protocol/chain/chain-objects.ts";
 import type { ChainReader } from "../../protocol/chain/chain-reader.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import type { Action } from "./action.ts";
-import type { MadeHalves } from "./actions/made-halves.ts";
+import type { MadeHalves } from "./actions/signing/made-halves.ts";
 import type { ServiceCaller } from "./calls/service-calls.ts";
 import type { ChainSessionSource, LastChange } from "./chain/chain-session.ts";
 import type { ChainPosition, TableEntry } from "./chain/fullnode.ts";

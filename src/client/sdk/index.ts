@@ -79,11 +79,11 @@ export type {
   ShareWithResult,
   ShareWithStage,
 } from "./actions/sharing/share-within.ts";
-export type { ResumeSignArgs, SignOptions } from "./actions/sign.ts";
-export type { SignArgs } from "./actions/sign-args.ts";
-export type { SignManyItem, SignManyOptions } from "./actions/sign-many.ts";
-export type { SignResult, SignStage } from "./actions/sign-within.ts";
-export type { WatchSignArgs } from "./actions/watch-sign.ts";
+export type { ResumeSignArgs, SignOptions } from "./actions/signing/sign.ts";
+export type { SignArgs } from "./actions/signing/sign-args.ts";
+export type { SignManyItem, SignManyOptions } from "./actions/signing/sign-many.ts";
+export type { SignResult, SignStage } from "./actions/signing/sign-within.ts";
+export type { WatchSignArgs } from "./actions/signing/watch-sign.ts";
 export {
   addressesOfKey,
   type BitcoinPrefix,

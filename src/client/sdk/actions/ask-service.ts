@@ -1,6 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import type { DWallet } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
 import type { Action } from "../action.ts";
+import { isUuid } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { isAnswer, TssError } from "../errors.ts";
 
@@ -30,4 +31,11 @@ export async function askIfReachable(
     if (error.cause instanceof ConnectError && isAnswer(error.cause)) throw error;
     return undefined;
   }
+}
+
+/** Returns the project of the client's key or session, as the service names it. */
+export async function askProject(context: ClientContext, action: Action): Promise<string> {
+  const { projectId } = await context.call(action, (options) => context.raw.account.getAccount({}, options));
+  if (isUuid(projectId)) return projectId;
+  throw new TssError("OUTPUT_MISMATCH", "the service names no valid project");
 }

@@ -2,12 +2,12 @@ import { openChain } from "../chain/open-chain.ts";
 import { getOrMake } from "./get-or-make.ts";
 import { importWithin } from "./imports/import-within.ts";
 import { signLaterWithin } from "./later/sign-later-within.ts";
-import { createMadeHalves } from "./made-halves.ts";
 import { completeOnboard, makeDWallet } from "./onboard-within.ts";
 import { readKeyWithin, recoverWithin } from "./recovery/recover-within.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 import { resumeWithin } from "./resume-within.ts";
-import { resumeSignWithin, signWithin } from "./sign-within.ts";
+import { createMadeHalves } from "./signing/made-halves.ts";
+import { resumeSignWithin, signWithin } from "./signing/sign-within.ts";
 
 /** The code that `loadFlows` loads: the asynchronous part of the actions. */
 export const FLOWS = {

@@ -18,10 +18,10 @@ import {
   readResumeToken,
   type SignPoint,
 } from "./resume-token.ts";
-import type { SignArgs } from "./sign-args.ts";
-import { type CheckedSign, checkSignArgs, ownSecrets } from "./sign-args.ts";
-import type { SignResult, SignStage } from "./sign-within.ts";
-import { followSubmitted, readSign, signWithin } from "./sign-within.ts";
+import type { SignArgs } from "./signing/sign-args.ts";
+import { type CheckedSign, checkSignArgs, ownSecrets } from "./signing/sign-args.ts";
+import type { SignResult, SignStage } from "./signing/sign-within.ts";
+import { followSubmitted, readSign, signWithin } from "./signing/sign-within.ts";
 
 /** Continues the action of a token within an action that owns copies of seed and message. Throws like `resume`. */
 export async function resumeWithin(

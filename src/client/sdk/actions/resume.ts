@@ -4,7 +4,7 @@ import type { ClientContext } from "../context.ts";
 import { loadFlows } from "./load-flows.ts";
 import type { OnboardStage } from "./onboard-within.ts";
 import type { ResumeArgs, ResumeResult } from "./resume-within.ts";
-import type { SignStage } from "./sign-within.ts";
+import type { SignStage } from "./signing/sign-within.ts";
 
 /**
  * Continues the action of a token, in this or another process. However often it is resumed, the action makes one

@@ -11,7 +11,6 @@ import {
 import { deriveUserKeys, signDWalletOutput } from "../../../../src/client/crypto/user-keys.ts";
 import { importKey } from "../../../../src/client/sdk/actions/imports/import-key.ts";
 import { signLater } from "../../../../src/client/sdk/actions/later/sign-later.ts";
-import { createMadeHalves } from "../../../../src/client/sdk/actions/made-halves.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import {
@@ -19,6 +18,7 @@ import {
   registerRecipient,
   shareWith,
 } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
+import { createMadeHalves } from "../../../../src/client/sdk/actions/signing/made-halves.ts";
 import type { ClientContext } from "../../../../src/client/sdk/context.ts";
 import { addRecovery, joinPieces } from "../../../../src/client/seed/pieces/index.ts";
 import { ed25519PublicKey } from "../../../support/crypto/private-keys.ts";

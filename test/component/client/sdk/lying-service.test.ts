@@ -23,7 +23,7 @@ import {
   registerRecipient,
   shareWith,
 } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
-import { resumeSign, sign } from "../../../../src/client/sdk/actions/sign.ts";
+import { resumeSign, sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import { findTriple } from "../../../../src/protocol/algorithms.ts";
 import { ed25519PublicKey } from "../../../support/crypto/private-keys.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { onboard } from "../../../../src/client/sdk/actions/onboard.ts";
-import { sign } from "../../../../src/client/sdk/actions/sign.ts";
+import { sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
 import { createClient } from "../../../../src/client/sdk/client.ts";
 import type { ClientContext } from "../../../../src/client/sdk/context.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";

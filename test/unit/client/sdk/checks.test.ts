@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SignArgs } from "../../../../src/client/sdk/actions/sign-args.ts";
+import type { SignArgs } from "../../../../src/client/sdk/actions/signing/sign-args.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import { Curve, createClient, Hash, SignatureAlgorithm } from "../../../../src/client/sdk/index.ts";
 

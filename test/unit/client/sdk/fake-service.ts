@@ -23,7 +23,7 @@ import {
   signDWalletOutput,
   signEncryptionKey,
 } from "../../../../src/client/crypto/user-keys.ts";
-import { createMadeHalves } from "../../../../src/client/sdk/actions/made-halves.ts";
+import { createMadeHalves } from "../../../../src/client/sdk/actions/signing/made-halves.ts";
 import { createServiceCaller } from "../../../../src/client/sdk/calls/service-calls.ts";
 import { withHeaders } from "../../../../src/client/sdk/calls/transport.ts";
 import { createNetworkSource } from "../../../../src/client/sdk/chain/network.ts";

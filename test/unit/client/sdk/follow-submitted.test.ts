@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { Curve, Hash, SignatureAlgorithm } from "../../../../gen/client/tss/v1/types_pb.ts";
 import type { Action } from "../../../../src/client/sdk/action.ts";
 import { readResumeToken } from "../../../../src/client/sdk/actions/resume-token.ts";
-import type { SignStage } from "../../../../src/client/sdk/actions/sign-within.ts";
-import { resumeSignWithin } from "../../../../src/client/sdk/actions/sign-within.ts";
+import type { SignStage } from "../../../../src/client/sdk/actions/signing/sign-within.ts";
+import { resumeSignWithin } from "../../../../src/client/sdk/actions/signing/sign-within.ts";
 import type { ClientContext } from "../../../../src/client/sdk/context.ts";
 
 const ID = "0198c0de-0000-7000-8000-000000000001";

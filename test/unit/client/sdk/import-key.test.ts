@@ -12,7 +12,7 @@ import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recove
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { encodeResumeToken, readResumeToken } from "../../../../src/client/sdk/actions/resume-token.ts";
 import { acceptShare, shareWith } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
-import { sign } from "../../../../src/client/sdk/actions/sign.ts";
+import { sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
 import { IMPORTED_KEY_CAP } from "../../../../src/client/sdk/chain/object-kinds.ts";
 import { createCustodyActions } from "../../../../src/client/sdk/custody/custody-actions.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";

@@ -4,7 +4,7 @@ import { findDWallets } from "../../../../src/client/sdk/actions/recovery/find-d
 import type { FindDWalletsArgs } from "../../../../src/client/sdk/actions/recovery/find-dwallets-within.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
-import { sign } from "../../../../src/client/sdk/actions/sign.ts";
+import { sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
 import { createFakeService, DWALLET, DWALLET_ID, type FakeService, MESSAGE, SEED } from "./fake-service.ts";
 
 const ID = { seed: SEED, curve: "ED25519", dwalletId: DWALLET_ID } as const;

@@ -9,8 +9,8 @@ import { findDWallets } from "../../../../src/client/sdk/actions/recovery/find-d
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { acceptShare, shareWith } from "../../../../src/client/sdk/actions/sharing/share-with.ts";
-import { sign } from "../../../../src/client/sdk/actions/sign.ts";
-import { signMany } from "../../../../src/client/sdk/actions/sign-many.ts";
+import { sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
+import { signMany } from "../../../../src/client/sdk/actions/signing/sign-many.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import {
   createFakeService,

@@ -2,8 +2,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SignRequest_Status } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { createMadeHalves, type HalfPurpose } from "../../../../src/client/sdk/actions/made-halves.ts";
-import { sign } from "../../../../src/client/sdk/actions/sign.ts";
+import {
+  createMadeHalves,
+  type HalfPurpose,
+} from "../../../../src/client/sdk/actions/signing/made-halves.ts";
+import { sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
 import { presignSession } from "../../../support/chain/chain-bytes.ts";
 import { vectorOf } from "../../../support/crypto/signature-vectors.ts";
 import {

@@ -6,7 +6,7 @@ import { signDWalletOutput } from "../../../../src/client/crypto/user-keys.ts";
 import { onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
 import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
-import { sign } from "../../../../src/client/sdk/actions/sign.ts";
+import { sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
 import { makeDWallet } from "../../../support/crypto/made-dwallet.ts";
 import {
   createFakeService,

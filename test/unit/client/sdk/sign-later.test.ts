@@ -7,8 +7,8 @@ import {
   SignRequest_Status as Status,
 } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { type SignLaterArgs, signLater } from "../../../../src/client/sdk/actions/later/sign-later.ts";
-import { resumeSign } from "../../../../src/client/sdk/actions/sign.ts";
-import { watchSign } from "../../../../src/client/sdk/actions/watch-sign.ts";
+import { resumeSign } from "../../../../src/client/sdk/actions/signing/sign.ts";
+import { watchSign } from "../../../../src/client/sdk/actions/signing/watch-sign.ts";
 import { flipBit } from "../../../support/crypto/signature-vectors.ts";
 import {
   createFakeService,

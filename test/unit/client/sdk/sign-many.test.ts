@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, expect, test } from "vitest";
-import { type SignManyItem, signMany } from "../../../../src/client/sdk/actions/sign-many.ts";
+import { type SignManyItem, signMany } from "../../../../src/client/sdk/actions/signing/sign-many.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import {
   createFakeService,

@@ -2,8 +2,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { SignRequest_Status as Status } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { resumeSign, sign } from "../../../../src/client/sdk/actions/sign.ts";
-import type { SignArgs } from "../../../../src/client/sdk/actions/sign-args.ts";
+import { resumeSign, sign } from "../../../../src/client/sdk/actions/signing/sign.ts";
+import type { SignArgs } from "../../../../src/client/sdk/actions/signing/sign-args.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import { flipBit, vectorOf } from "../../../support/crypto/signature-vectors.ts";
 import {

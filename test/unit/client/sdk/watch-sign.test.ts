@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { SignRequest_Status as Status } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { pauseAfter, watchSign } from "../../../../src/client/sdk/actions/watch-sign.ts";
+import { pauseAfter, watchSign } from "../../../../src/client/sdk/actions/signing/watch-sign.ts";
 import { createFakeService, SIGN_REQUEST_ID, serviceError } from "./fake-service.ts";
 
 async function statesOf(service: ReturnType<typeof createFakeService>): Promise<Status[]> {

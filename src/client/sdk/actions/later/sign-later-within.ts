@@ -8,9 +8,9 @@ import { PollTimeoutError } from "../../../../protocol/chain/poll.ts";
 import type { Action } from "../../action.ts";
 import type { ClientContext } from "../../context.ts";
 import { TssError } from "../../errors.ts";
-import type { CheckedSign } from "../sign-args.ts";
-import { failureOf, giveHalf, type SignStage } from "../sign-within.ts";
-import { followSign } from "../watch-sign.ts";
+import type { CheckedSign } from "../signing/sign-args.ts";
+import { failureOf, giveHalf, type SignStage } from "../signing/sign-within.ts";
+import { followSign } from "../signing/watch-sign.ts";
 
 /** Gives the half within an action that already owns the secrets, and waits until the network has verified it. */
 export async function signLaterWithin(

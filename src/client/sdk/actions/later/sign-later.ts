@@ -3,8 +3,8 @@ import { randomUuid } from "../../calls/service-calls.ts";
 import { checkTimeout, invalid } from "../../checks.ts";
 import type { ClientContext } from "../../context.ts";
 import { loadFlows } from "../load-flows.ts";
-import type { SignOptions } from "../sign.ts";
-import { checkSignArgs, ownSecrets, type SignArgs } from "../sign-args.ts";
+import type { SignOptions } from "../signing/sign.ts";
+import { checkSignArgs, ownSecrets, type SignArgs } from "../signing/sign-args.ts";
 import type { SignLaterResult } from "./sign-later-within.ts";
 
 /** Gives the user's half of one message now. The network makes the signature once the half is released. */

@@ -9,7 +9,7 @@ import type { ClientContext } from "../../context.ts";
 import { checkCustody } from "../../custody/read-custody.ts";
 import { TssError } from "../../errors.ts";
 import type { Curve } from "../../names.ts";
-import { askProject } from "../ask-project.ts";
+import { askProject } from "../ask-service.ts";
 import { findOwnShares, readOwnShares } from "../own-shares.ts";
 import { registerKey } from "../register-key.ts";
 import { openSeedShare } from "../seed-share.ts";

@@ -15,7 +15,7 @@ import { invalid } from "../../checks.ts";
 import type { ClientContext } from "../../context.ts";
 import { TssError } from "../../errors.ts";
 import type { Curve } from "../../names.ts";
-import { askProject } from "../ask-project.ts";
+import { askProject } from "../ask-service.ts";
 import { readOwnShares } from "../own-shares.ts";
 import { decryptFitting } from "../recovery/recover-within.ts";
 import { registerKey } from "../register-key.ts";

@@ -2,11 +2,11 @@ import {
   type SignRequest,
   SignRequest_Status as Status,
   type WatchSignResponse,
-} from "../../../../gen/client/tss/v1/signing_pb.ts";
-import { sleep } from "../../../protocol/chain/poll.ts";
-import { type Action, type ActionOptions, streamAction } from "../action.ts";
-import { checkUuid } from "../checks.ts";
-import type { ClientContext } from "../context.ts";
+} from "../../../../../gen/client/tss/v1/signing_pb.ts";
+import { sleep } from "../../../../protocol/chain/poll.ts";
+import { type Action, type ActionOptions, streamAction } from "../../action.ts";
+import { checkUuid } from "../../checks.ts";
+import type { ClientContext } from "../../context.ts";
 
 /**
  * Yields each state of a sign request and of its hold once, as the service reports it, until the request completes or fails.

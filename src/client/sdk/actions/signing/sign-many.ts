@@ -1,6 +1,6 @@
-import type { ActionOptions } from "../action.ts";
-import type { ClientContext } from "../context.ts";
-import { TssError } from "../errors.ts";
+import type { ActionOptions } from "../../action.ts";
+import type { ClientContext } from "../../context.ts";
+import { TssError } from "../../errors.ts";
 import { sign } from "./sign.ts";
 import type { SignArgs } from "./sign-args.ts";
 import type { SignResult, SignStage } from "./sign-within.ts";

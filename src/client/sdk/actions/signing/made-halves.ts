@@ -1,9 +1,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
-import type { AlgorithmTriple } from "../../../protocol/algorithms.ts";
-import { encodeVector } from "../../../protocol/bytes.ts";
-import type { CryptoEngine } from "../../crypto/engine.ts";
-import { TssError } from "../errors.ts";
+import type { AlgorithmTriple } from "../../../../protocol/algorithms.ts";
+import { encodeVector } from "../../../../protocol/bytes.ts";
+import type { CryptoEngine } from "../../../crypto/engine.ts";
+import { TssError } from "../../errors.ts";
 
 /** Creates a cache in memory of the halves that an engine computes. It does not survive a restart. */
 export function createMadeHalves(

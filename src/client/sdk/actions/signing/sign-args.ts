@@ -1,6 +1,6 @@
-import type { AlgorithmTriple } from "../../../protocol/algorithms.ts";
-import { SecretBytes } from "../../crypto/secret-bytes.ts";
-import { type Action, ownSeed } from "../action.ts";
+import type { AlgorithmTriple } from "../../../../protocol/algorithms.ts";
+import { SecretBytes } from "../../../crypto/secret-bytes.ts";
+import { type Action, ownSeed } from "../../action.ts";
 import {
   checkIdempotencyKey,
   checkMessage,
@@ -9,9 +9,9 @@ import {
   checkTriple,
   readSecretHex,
   readSessionDigest,
-} from "../checks.ts";
-import type { Hash, SignatureAlgorithm } from "../names.ts";
-import type { ShareSource } from "./recovery/recover-within.ts";
+} from "../../checks.ts";
+import type { Hash, SignatureAlgorithm } from "../../names.ts";
+import type { ShareSource } from "../recovery/recover-within.ts";
 
 /** Arguments of `sign`. */
 export interface SignArgs extends ShareSource {

@@ -1,8 +1,8 @@
-import { type ActionOptions, runAction } from "../action.ts";
-import { randomUuid } from "../calls/service-calls.ts";
-import { checkTimeout, checkUuid } from "../checks.ts";
-import type { ClientContext } from "../context.ts";
-import { loadFlows } from "./load-flows.ts";
+import { type ActionOptions, runAction } from "../../action.ts";
+import { randomUuid } from "../../calls/service-calls.ts";
+import { checkTimeout, checkUuid } from "../../checks.ts";
+import type { ClientContext } from "../../context.ts";
+import { loadFlows } from "../load-flows.ts";
 import { checkSignArgs, ownSecrets, type SignArgs } from "./sign-args.ts";
 import type { SignResult, SignStage } from "./sign-within.ts";
 

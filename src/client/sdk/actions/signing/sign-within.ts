@@ -1,22 +1,25 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type SignRequest, SignRequest_Status as Status } from "../../../../gen/client/tss/v1/signing_pb.ts";
-import { type AlgorithmTriple, unsupportedAlgorithmName } from "../../../protocol/algorithms.ts";
-import { equalBytes } from "../../../protocol/bytes.ts";
-import { type ChainPresignSession, parsePresignSession } from "../../../protocol/chain/chain-objects.ts";
-import { isObjectId } from "../../../protocol/chain/object-id.ts";
-import { PollTimeoutError, sleep } from "../../../protocol/chain/poll.ts";
-import { publicKeyFromDWalletOutput } from "../../../protocol/dwallet-output.ts";
-import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-version.ts";
-import { verifySignature } from "../../../protocol/signatures/verify-signature.ts";
-import type { Action } from "../action.ts";
-import { PRESIGN } from "../chain/object-kinds.ts";
-import { readActiveDWallet, readObject } from "../chain/read-dwallet.ts";
-import { isUuid, unsupportedAlgorithm } from "../checks.ts";
-import type { ClientContext } from "../context.ts";
-import { TssError } from "../errors.ts";
-import { protoTriple, tripleOfProto } from "../names.ts";
-import { openFittingShare } from "./recovery/recover-within.ts";
-import { encodeResumeToken, type SignPoint } from "./resume-token.ts";
+import {
+  type SignRequest,
+  SignRequest_Status as Status,
+} from "../../../../../gen/client/tss/v1/signing_pb.ts";
+import { type AlgorithmTriple, unsupportedAlgorithmName } from "../../../../protocol/algorithms.ts";
+import { equalBytes } from "../../../../protocol/bytes.ts";
+import { type ChainPresignSession, parsePresignSession } from "../../../../protocol/chain/chain-objects.ts";
+import { isObjectId } from "../../../../protocol/chain/object-id.ts";
+import { PollTimeoutError, sleep } from "../../../../protocol/chain/poll.ts";
+import { publicKeyFromDWalletOutput } from "../../../../protocol/dwallet-output.ts";
+import { PRESIGN_VERSION, presignVersion } from "../../../../protocol/presign-version.ts";
+import { verifySignature } from "../../../../protocol/signatures/verify-signature.ts";
+import type { Action } from "../../action.ts";
+import { PRESIGN } from "../../chain/object-kinds.ts";
+import { readActiveDWallet, readObject } from "../../chain/read-dwallet.ts";
+import { isUuid, unsupportedAlgorithm } from "../../checks.ts";
+import type { ClientContext } from "../../context.ts";
+import { TssError } from "../../errors.ts";
+import { protoTriple, tripleOfProto } from "../../names.ts";
+import { openFittingShare } from "../recovery/recover-within.ts";
+import { encodeResumeToken, type SignPoint } from "../resume-token.ts";
 import type { CheckedSign } from "./sign-args.ts";
 import { followSign } from "./watch-sign.ts";
 
