@@ -9,7 +9,7 @@ export const migrateCommand = command({
     const { migrate } = await import("../../service/platform/store/migrate.ts");
     const { createLogger } = await import("../../service/platform/telemetry/logger.ts");
     const config = loadConfig(environment);
-    const database = await openDatabase(config, { migrates: false });
+    const database = await openDatabase(config, { migrates: false, creates: true });
     try {
       const applied = await migrate(database, createLogger({ level: config.logLevel }), {
         lockWaitMs: config.database.migrationLockWaitMs,

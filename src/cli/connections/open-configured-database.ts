@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import type { Config } from "../../service/config/config.ts";
 import type { Database } from "../../service/platform/store/database.ts";
 import { LockHeldError } from "../../service/platform/store/pid-lock.ts";
@@ -6,7 +8,7 @@ import { messageOf, UnreachableError } from "./unreachable-error.ts";
 
 /**
  * Opens the configured database and optionally migrates it. Throws an UnreachableError if it does not answer or
- * refuses. If the embedded database is in use, the error says by which process, and names the service to a command that
+ * refuses, or if there is no embedded database yet, which takes seconds to make and would be empty. If the embedded database is in use, the error says by which process, and names the service to a command that
  * can call it.
  */
 export async function openConfiguredDatabase(
@@ -15,8 +17,13 @@ export async function openConfiguredDatabase(
     dataDirectory,
     database: { migrationLockWaitMs, pooler },
   }: Pick<Config, "databaseUrl" | "dataDirectory" | "database">,
-  { migrates, takesUrl = false }: OpenDatabaseWishes,
+  { migrates, creates = migrates, takesUrl = false }: OpenDatabaseWishes,
 ): Promise<Database> {
+  if (databaseUrl === undefined && !creates && !existsSync(path.join(dataDirectory, "pg"))) {
+    throw new UnreachableError(
+      `there is no database in ${path.resolve(dataDirectory)}: set DATABASE_URL or DATA_DIR, or create one with \`tss migrate\``,
+    );
+  }
   const { openDatabase } = await import("../../service/platform/store/open-database.ts");
   const { createLogger } = await import("../../service/platform/telemetry/logger.ts");
   const log = createLogger({ level: "warn", stream: process.stderr });
@@ -42,6 +49,8 @@ export async function openConfiguredDatabase(
 /** What a command wants of its database. */
 export interface OpenDatabaseWishes {
   readonly migrates: boolean;
+  /** True if the command creates the embedded database if there is none. Default: as `migrates`. */
+  readonly creates?: boolean;
   /** True if the command has the option --url. Default false. */
   readonly takesUrl?: boolean;
 }

@@ -1,6 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { createWorkerEngine } from "../../client/crypto/engines/worker-engine.ts";
-import type { SignResult } from "../../client/sdk/actions/sign-within.ts";
+import type { SignResult } from "../../client/sdk/actions/signing/sign-within.ts";
 import { createClient } from "../../client/sdk/client.ts";
 import type { AlgorithmTriple } from "../../protocol/algorithms.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -217,12 +217,16 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     expect(masked(made)).toMatch(/^project {2}0{8}-/);
   });
 
-  it("that is new is not changed by other commands", async () => {
-    expect(await runCli(["project", "list"], { DATA_DIR: newFolder() })).toEqual({
-      exitCode: 1,
+  it("is not created by other commands, which say where they looked", async () => {
+    const folder = newFolder();
+    expect(await runCli(["project", "list"], { DATA_DIR: folder })).toEqual({
+      exitCode: 3,
       out: "",
-      err: "tss project list: the database is not migrated to this version; run `tss migrate` first",
+      err:
+        `tss project list: there is no database in ${folder}: ` +
+        "set DATABASE_URL or DATA_DIR, or create one with `tss migrate`",
     });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("that is broken is reported in words, and the command ends", async () => {
@@ -244,6 +248,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     const folder = newFolder();
     const access = { baseUrl: "http://127.0.0.1:1", adminApiKey: "x" };
     writeFileSync(path.join(folder, "dev.json"), JSON.stringify(access));
+    mkdirSync(path.join(folder, "pg"));
     const held = await takePidLock(path.join(folder, "pg.lock"));
     try {
       const called = await runCli(["project", "list"], { DATA_DIR: folder });
@@ -265,6 +270,16 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
 });
 
 describe("a database server", () => {
+  it("whose database is not migrated is not changed, and the command says how to migrate it", async () => {
+    const empty = await openTestDatabase();
+    await empty.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    expect(await runCli(["project", "list"], {}, async () => empty)).toEqual({
+      exitCode: 1,
+      out: "",
+      err: "tss project list: the database is not migrated to this version; run `tss migrate` first",
+    });
+  });
+
   it("that does not answer ends the command with 3, and its password is not shown", async () => {
     const refused = await runCli(["project", "list"], {
       DATABASE_URL: "postgresql://tss:hunter2@127.0.0.1:1/tss",

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,6 +17,7 @@ let held: { release(): Promise<void> };
 beforeAll(async () => {
   const access = { baseUrl: "http://127.0.0.1:1", adminApiKey: "x", apiKey: "x", network: "localnet" };
   writeFileSync(path.join(folder, "dev.json"), JSON.stringify(access));
+  mkdirSync(path.join(folder, "pg"));
   held = await takePidLock(path.join(folder, "pg.lock"));
 });
 afterAll(async () => {
@@ -27,6 +28,10 @@ afterAll(async () => {
 /** Situations in which a command tells what to do instead. */
 const SITUATIONS: readonly (readonly [string, () => Record<string, string>])[] = [
   ["beside a service on the embedded database", () => ({ DATA_DIR: folder, LOG_LEVEL: "silent" })],
+  [
+    "in a folder in which no service has run",
+    () => ({ DATA_DIR: path.join(folder, "none"), LOG_LEVEL: "silent" }),
+  ],
   [
     "without a service or a database",
     () => ({
