@@ -32,18 +32,22 @@ describe.each(SDK_CURVES)("a DKG with a signature on $curve", ({ curve, signs })
     keys = await sharedKeys(curve);
   });
 
-  test("a DKG signs a message at once, with an encrypted and with a public share", async () => {
+  // By day shared-dwallet.ts has the DKG with a public share.
+  test.each(
+    atNight(["an encrypted", "a public"], ["an encrypted"]),
+  )("a DKG signs a message at once, with %s share", async (share) => {
     for (const sign of signs) {
-      for (const isPublic of [false, true]) {
-        const { dwalletId, signId, userPublicOutput, shareId } = await dkgWithSignature(sign, isPublic);
-        const signature = await sdk.signatureOf(signId);
-        const dwallet =
-          shareId === undefined
-            ? await sdk.ika.getDWalletInParticularState(dwalletId, "Active")
-            : await sdk.accept(keys, { userPublicOutput }, { dwalletId, shareId });
-        const publicKey = await publicKeyOf(curve, dwallet);
-        expect(isSound({ ...sign, publicKey, message, signature })).toBe(true);
-      }
+      const { dwalletId, signId, userPublicOutput, shareId } = await dkgWithSignature(
+        sign,
+        share === "a public",
+      );
+      const signature = await sdk.signatureOf(signId);
+      const dwallet =
+        shareId === undefined
+          ? await sdk.ika.getDWalletInParticularState(dwalletId, "Active")
+          : await sdk.accept(keys, { userPublicOutput }, { dwalletId, shareId });
+      const publicKey = await publicKeyOf(curve, dwallet);
+      expect(isSound({ ...sign, publicKey, message, signature })).toBe(true);
     }
   });
 

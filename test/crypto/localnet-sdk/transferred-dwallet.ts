@@ -1,14 +1,11 @@
-import { CoordinatorInnerModule, type Curve, UserShareEncryptionKeys } from "@ika.xyz/sdk";
-import { bcs } from "@mysten/sui/bcs";
-import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { CoordinatorInnerModule, type UserShareEncryptionKeys } from "@ika.xyz/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
-import { derivePlainUserKeys } from "../../../src/client/crypto/user-keys.ts";
-import { curveNumber } from "../../../src/protocol/algorithms.ts";
 import { type ActiveDwallet, me, POLL, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
 import {
   isSound,
   noticeClosedConnections,
   publicKeyOf,
+  quickKeys,
   requestOf,
   signWithSdk,
 } from "../../component/localnet/sdk-steps.ts";
@@ -28,7 +25,7 @@ beforeAll(async () => {
 describe.each(SDK_CURVES)("a dWallet that is given away on $curve", ({ curve, signs }) => {
   test("a recipient accepts a share that was encrypted to it, and signs with it", async () => {
     const giver = await sharedKeys(curve);
-    const recipient = recipientKeys(curve);
+    const recipient = quickKeys(curve, 24);
     await sdk.registerKey(recipient, curve);
     const { dwallet, shareId: sourceId } = await sharedDwallet(curve);
 
@@ -67,31 +64,6 @@ describe.each(SDK_CURVES)("a dWallet that is given away on $curve", ({ curve, si
     }
   });
 });
-
-/** The SDK's `VersionedUserShareEncryptionKeys`, version 2. */
-const SerializedKeys = bcs.struct("UserShareEncryptionKeysV2", {
-  version: bcs.u8(),
-  encryptionKey: bcs.byteVector(),
-  decryptionKey: bcs.byteVector(),
-  secretShareSigningSecretKey: bcs.string(),
-  curve: bcs.u64(),
-});
-
-/** The recipient's keys, which this project derives in a tenth of a second: the SDK derives the same in ten. */
-function recipientKeys(curve: Curve): UserShareEncryptionKeys {
-  const { encryptionKey, decryptionKey, signerSecretKey } = derivePlainUserKeys(
-    new Uint8Array(32).fill(24),
-    curve,
-  );
-  const serialized = SerializedKeys.serialize({
-    version: 1,
-    encryptionKey,
-    decryptionKey,
-    secretShareSigningSecretKey: Ed25519Keypair.fromSecretKey(signerSecretKey).getSecretKey(),
-    curve: curveNumber(curve),
-  });
-  return UserShareEncryptionKeys.fromShareEncryptionKeysBytes(serialized.toBytes());
-}
 
 /** Requests a share for the recipient, of the giver's own share unless another is given. Returns its id. */
 async function reEncrypt(

@@ -129,20 +129,13 @@ describe("an ECDSA half", () => {
   );
 
   // After the twelve bases of the derived ciphertexts come those of six ladders, and then those of the check.
-  test.each([0, 3, 11, 12, 13, 15, 17, 18, 25])(
+  test.each(atNight([0, 3, 11, 12, 13, 15, 17, 18, 25], [0, 12, 17, 25]))(
     "is not returned after base %d entered the maximal order with a wrong residue",
     (base) => {
       inject({ base });
       expect(make).toThrow(EngineError);
     },
   );
-
-  test("is correct again after a failed one", () => {
-    inject({ square: Math.floor(counts.squares / 2) });
-    expect(make).toThrow(EngineError);
-    inject({});
-    expect(make()).toEqual(good);
-  });
 
   test.each(someOf([0.01, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8]))(
     "is not returned after a wrong composition at %d of the way",

@@ -17,14 +17,18 @@ import { blake2b256 } from "../../../../src/protocol/chain/sui-hash.ts";
 /** The sender of every transaction, who has the Treasury's caps. */
 export const SENDER = `0x${"a1".repeat(32)}`;
 
+const seed = new Uint8Array(32).fill(7);
+const addresses = networkAddresses(seed, 1);
+const functions = networkFunctions(addresses);
+const genesis = genesisCommit({
+  ...{ seed, addresses, hotWalletAddress: SENDER, accounts: [], timestampMs: 1n },
+  networkKeyOutputs: { dkg: new Uint8Array(100) },
+});
+
 /** The localnet's contracts and objects, without a fullnode. */
 export function createModelChain() {
-  const seed = new Uint8Array(32).fill(7);
-  const addresses = networkAddresses(seed, 1);
-  const functions = networkFunctions(addresses);
   const objects = createObjectStore();
-  const genesis = { seed, addresses, hotWalletAddress: SENDER, accounts: [], timestampMs: 1n };
-  objects.apply(genesisCommit({ ...genesis, networkKeyOutputs: { dkg: new Uint8Array(100) } }).written, []);
+  objects.apply(genesis.written, []);
   let transactionsCount = 0n;
   let sender = SENDER;
   let epoch = 0n;

@@ -14,7 +14,7 @@ import { sendRest } from "./rest-client.ts";
 import type { WireReply } from "./wire-reply.ts";
 
 /** For each method and protocol. */
-const RUNS = { numRuns: environment.isReference ? 40 : 10 };
+const RUNS = { numRuns: environment.isReference ? 40 : 4 };
 
 let stack: ErrorStack;
 let grpc: GrpcClient;
