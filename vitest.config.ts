@@ -30,6 +30,7 @@ export default defineConfig({
         test: {
           name: "component",
           include: ["test/{component,race,sim,fuzz,crypto}/**/*.test.ts"],
+          globalSetup: ["./test/support/database/template-setup.ts"],
           isolate: false,
           testTimeout: 600_000,
           hookTimeout: 600_000,

@@ -27,7 +27,6 @@ import { readPresign } from "../../src/protocol/proofs/presign.ts";
 import { appendMasks, proofChallenge, type SignContext } from "../../src/protocol/proofs/transcript.ts";
 import { isEcdsa } from "../../src/protocol/signatures/signature-forms.ts";
 import { messageDigest } from "../../src/protocol/signatures/verify-signature.ts";
-import { atNight } from "../support/environment.ts";
 import { ECDSA_PARTS } from "../support/crypto/ecdsa-parts.ts";
 import {
   completed,
@@ -37,6 +36,7 @@ import {
   ownNetwork,
 } from "../support/crypto/own-dwallet.ts";
 import { flipBit, vectorOf } from "../support/crypto/signature-vectors.ts";
+import { atNight } from "../support/environment.ts";
 import { NETWORK_SEED, SESSIONS } from "../unit/localnet/mpc/recorded-sessions.ts";
 
 const network = ownNetwork(11);

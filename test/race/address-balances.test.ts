@@ -12,22 +12,19 @@ import { type ChainNetwork, connectNetwork } from "../../src/service/chain/fulln
 import { createPaymentReader, type Payment } from "../../src/service/chain/payment-reader.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { quietAddresses, watchDeposits } from "../support/database/deposit-watch.ts";
 import { fakePayments, fundedPayer, type Payer, SUI, testDeposits } from "../support/database/deposits.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { moneyOf, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 const RACING = { count: 8, because: "16 calls run at the same time, half of them on each replica" };
 const pools: Database[] = [];
 if (test !== undefined) {
   for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
-  await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
   for (const pool of pools) await pool.close();

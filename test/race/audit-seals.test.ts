@@ -7,16 +7,15 @@ import { decodeLine } from "../../src/service/audit/export-line.ts";
 import { sealEvents } from "../../src/service/audit/seal-events.ts";
 import { createLedgerGauges } from "../../src/service/operator/metrics/shared-figures.ts";
 import type { Database, Queryable } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createMetrics } from "../../src/service/platform/telemetry/metrics.ts";
 import { exported, sealAll, verified, writeEvents } from "../support/database/audit-trail.ts";
 import { openRaceDatabase } from "../support/database/database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase, testDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { environment } from "../support/environment.ts";
 import { silentLog } from "../support/silent-log.ts";
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 const RACING = {
   count: 9,
   because: "four long transactions, four short ones and a sealer run at the same time on each replica",
@@ -26,7 +25,6 @@ const closing: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   if (test === undefined) return;
   for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
-  await migrate(pools[0]!, silentLog);
 });
 afterAll(async () => {
   for (const close of closing) await close();

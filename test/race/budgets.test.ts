@@ -14,7 +14,6 @@ import { createLocalSignals } from "../../src/service/platform/coordination/loca
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/service/signing/loops/expire-loop.ts";
 import { endReservationOf } from "../../src/service/signing/lost-sign-requests.ts";
@@ -22,7 +21,7 @@ import { type ReserveInput, reserve } from "../../src/service/signing/reserve.ts
 import { failSignRequest } from "../../src/service/signing/sign-operation.ts";
 import { submit } from "../../src/service/signing/submit.ts";
 import { checkHalfInline } from "../support/crypto/inline-verifier.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import type { ReservingPlan } from "../support/database/reserving-process.ts";
 import {
@@ -39,12 +38,11 @@ import {
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { ROOT } from "../support/repository/source-files.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const PRICE = 10_000n;
 /** So long that no slot ends during the tests. */
 const WINDOW_SECONDS = 2_000_000_000;
-const postgres = await testDatabase();
+const postgres = await migratedDatabase();
 
 describe.skipIf(postgres === undefined)("the budget of a narrow key", () => {
   const signals = createLocalSignals();
@@ -57,7 +55,6 @@ describe.skipIf(postgres === undefined)("the budget of a narrow key", () => {
     const connections = { count: 16, because: "32 of the calls run at the same time, on two replicas" };
     replicas = await Promise.all([1, 2].map(() => openTestPool(postgres!.url, { connections })));
     db = replicas[0]!;
-    await migrate(db, silentLog);
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.close()));

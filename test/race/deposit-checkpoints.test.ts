@@ -15,7 +15,6 @@ import { type ChainNetwork, connectNetwork } from "../../src/service/chain/fulln
 import { createPaymentReader } from "../../src/service/chain/payment-reader.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import type { Queryable } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { type DepositWatch, quietAddresses, watchDeposits } from "../support/database/deposit-watch.ts";
 import { acceptedCoin, fundedPayer, type Payer, SUI, testDeposits } from "../support/database/deposits.ts";
@@ -24,19 +23,17 @@ import {
   type ObservedDatabase,
   observeDatabase,
 } from "../support/database/observe-database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 const pools: ObservedDatabase[] = [];
 /** The statements of both pools. */
 const statements = createStatementEvents();
 if (test !== undefined) {
   for (let pool = 0; pool < 2; pool++) pools.push(observeDatabase(await openTestPool(test.url), statements));
-  await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
   for (const pool of pools) await pool.close();

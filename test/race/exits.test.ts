@@ -11,7 +11,6 @@ import {
 import { findDWallet } from "../../src/service/onboarding/dwallet-row.ts";
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { reserve } from "../../src/service/signing/reserve.ts";
 import { readSignRequest } from "../../src/service/signing/sign-request.ts";
 import { submit } from "../../src/service/signing/submit.ts";
@@ -21,7 +20,7 @@ import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { ownerOf, sendConsent, signConsent } from "../support/database/exits.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import {
   layoutOfSignMessage,
   moneyOf,
@@ -31,10 +30,9 @@ import {
   TEST_TRIPLE,
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const CREDIT = 100n * PRICE + DKG_PRICE;
-const test = await testDatabase();
+const test = await migratedDatabase();
 
 describe.skipIf(test === undefined)("an exit", () => {
   let database: ObservedDatabase;
@@ -52,7 +50,6 @@ describe.skipIf(test === undefined)("an exit", () => {
     });
   beforeAll(async () => {
     database = observeDatabase(await openTestPool(test!.url));
-    await migrate(database, silentLog);
     localnet = await startLocalnet({ mpc: createSimMpc() });
     replica = await start();
   }, 60_000);

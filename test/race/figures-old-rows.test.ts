@@ -10,11 +10,9 @@ import { samplePresigns, sampleTreasury } from "../../src/service/operator/histo
 import { readSignStatistics } from "../../src/service/operator/history/sign-statistics.ts";
 import { readOutboxFigures } from "../../src/service/operator/metrics/read-database-figures.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { explainReads } from "../support/database/explain-plan.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { openRecordedDatabase, type RecordedStatement } from "../support/database/recorded-statements.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const NETWORK = "localnet";
 const ROWS = 60_000;
@@ -26,7 +24,7 @@ const MEASURED_MAX_COUNT = 500;
 const NO_WINDOW = { start: undefined, end: undefined };
 const DAY_MS = 86_400_000;
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 
 describe.skipIf(test === undefined)("on a database with a year of old rows", () => {
   const recorded = new Map<string, RecordedStatement>();
@@ -36,7 +34,6 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
 
   beforeAll(async () => {
     database = await openRecordedDatabase(test!.url, recorded);
-    await migrate(database, silentLog);
     [projectId = ""] = await fillOldRows(test!.url, { projects: PROJECTS, rows: ROWS });
     // The filled rows bypassed the triggers.
     await database.query(

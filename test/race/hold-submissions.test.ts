@@ -3,7 +3,6 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { isDatabaseUnavailable } from "../../src/service/platform/errors/error-mapping.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import {
   HOLD_PRICE,
   holdSteps,
@@ -11,22 +10,20 @@ import {
   keyCaller,
   SIGN_PRICE,
 } from "../support/crypto/hold-steps.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { dwalletOf, moneyOf, projectWith, readyPresigns } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { refusalOf } from "../support/service/service-client.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const CREDIT = 1_000n;
 const PRICE = SIGN_PRICE + HOLD_PRICE;
 const COUNT = 8;
 const CHARGED = { balance: CREDIT - BigInt(COUNT) * PRICE, differences: [] };
-const test = await testDatabase();
+const test = await migratedDatabase();
 const pools: Database[] = [];
 if (test !== undefined) {
   pools.push(await openTestPool(test.url), await openTestPool(test.url));
-  await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
   for (const pool of pools) await pool.close();

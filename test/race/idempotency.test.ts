@@ -7,10 +7,9 @@ import { sweepKeys } from "../../src/service/platform/idempotency/key-table.ts";
 import { ADMIN_SCOPE, runOnce } from "../../src/service/platform/idempotency/run-once.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId, type Queryable } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
 import { reserve } from "../../src/service/signing/reserve.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import {
   dwalletOf,
@@ -22,16 +21,14 @@ import {
   TEST_TRIPLE,
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const PRICE = 10_000n;
 const CALLS = 64;
-const test = await testDatabase();
+const test = await migratedDatabase();
 const RACING = { count: 8, because: "16 of the calls run at the same time, half of them on each replica" };
 const pools: Database[] = [];
 if (test !== undefined) {
   for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
-  await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
   for (const pool of pools) await pool.close();

@@ -13,7 +13,7 @@ import {
   startTwoNetworks,
   type TwoNetworkService,
 } from "../support/chain/two-networks.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { atNight } from "../support/environment.ts";
@@ -33,7 +33,7 @@ const UNREAD: Ends = {
   reserved: ["done", "PRESIGN_POOL_EMPTY"],
 };
 const READ: Ends = { ...UNREAD, declared: ["DEPOSIT_NOT_FOUND", "CHAIN_READS_EXHAUSTED"] };
-const test = await testDatabase();
+const test = await migratedDatabase();
 afterAll(() => test?.drop());
 
 describe.skipIf(test === undefined)("a network next to a failing one", () => {

@@ -12,7 +12,7 @@ import {
   startTwoNetworks,
   type TwoNetworkService,
 } from "../support/chain/two-networks.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
@@ -20,7 +20,7 @@ import { grpcJsClient, type ProtocolClient } from "../support/service/protocol-c
 import { base64, signEnd } from "../support/service/user.ts";
 
 type Name = "testnet" | "mainnet";
-const test = await testDatabase();
+const test = await migratedDatabase();
 afterAll(() => test?.drop());
 
 describe.skipIf(test === undefined)("a drained network", () => {

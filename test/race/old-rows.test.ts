@@ -2,12 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { explainReads } from "../support/database/explain-plan.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { openRecordedDatabase, type RecordedStatement } from "../support/database/recorded-statements.ts";
 import { callEverythingHot } from "../support/service/hot-calls.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const ROWS = 60_000;
 const PROJECTS = 20;
@@ -17,7 +15,7 @@ const LARGE_COUNT = 400;
 const READ_MAX_COUNT = 600;
 const KEY_ID = `0x${"02".repeat(32)}`;
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 
 describe.skipIf(test === undefined)("a database with a year of old rows", () => {
   const recorded = new Map<string, RecordedStatement>();
@@ -26,7 +24,6 @@ describe.skipIf(test === undefined)("a database with a year of old rows", () => 
 
   beforeAll(async () => {
     database = await openRecordedDatabase(test!.url, recorded);
-    await migrate(database, silentLog);
     const projectIds = await fillOldRows(test!.url, {
       projects: PROJECTS,
       rows: ROWS,

@@ -5,18 +5,15 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { PriceState } from "../../src/service/billing/prices/check-price.ts";
 import { takeReading } from "../../src/service/billing/prices/stored-prices.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const BOUNDS = { maxStepPercent: 20, maxHourPercent: 30, maxDayPercent: 60, holdMs: 60_000 };
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 const pool = test && (await openTestPool(test.url));
-if (pool !== undefined) await migrate(pool, silentLog);
 afterAll(async () => {
   await pool?.close();
   await test?.drop();

@@ -11,23 +11,21 @@ import { type ReconcileOfflineOptions, reconcileOffline } from "../../src/servic
 import { addLane, leaseLane } from "../../src/service/chain/submit/lane-table.ts";
 import { loadConfig } from "../../src/service/config/config.ts";
 import { Lifecycle } from "../../src/service/platform/lifecycle/lifecycle.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { type MarkProcessOptions, markProcess } from "../../src/service/restore/mark-process.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const EXPIRED = /^the reconciliation stops: this process lost the database until its mark expired/;
-const postgres = await testDatabase();
+const postgres = await migratedDatabase();
 
 describe.skipIf(postgres === undefined)("the mark of a running process", () => {
   let database: ObservedDatabase;
   beforeAll(async () => {
     database = observeDatabase(await openTestPool(postgres!.url));
-    await migrate(database, silentLog);
   });
   afterEach(() => database.query("DELETE FROM process_mark", []));
   afterAll(async () => {

@@ -14,10 +14,10 @@ import {
   posingEnvironment,
   posingNetwork,
 } from "../support/chain/two-networks.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
 
-const postgres = await testDatabase();
+const postgres = await migratedDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), "tss-reconcile-"));
 
 describe.skipIf(postgres === undefined)("a reconciliation of several networks", () => {

@@ -29,7 +29,6 @@ import { createLocalSignals } from "../../src/service/platform/coordination/loca
 import { createRedisCoordination } from "../../src/service/platform/coordination/redis-coordination.ts";
 import { topics } from "../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { reconcile as reconcileWith } from "../../src/service/restore/reconcile.ts";
 import type { ReissuedKey } from "../../src/service/restore/reissue-keys.ts";
@@ -45,7 +44,7 @@ import { networkConfig } from "../support/chain/network-config.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/database/deposits.ts";
 import { signConsent } from "../support/database/exits.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase, testDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import { testRedis } from "../support/database/redis.ts";
 import {
@@ -63,7 +62,7 @@ const SEED = new Secret(localnetDepositSeed());
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-test-${process.pid}.dump`);
 const keysFile = `${dumpFile}.keys`;
-const [lost, copy] = [await testDatabase(), await testDatabase()];
+const [lost, copy] = [await migratedDatabase(), await testDatabase()];
 const redisUrl = await testRedis();
 
 describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minutes", () => {
@@ -264,7 +263,6 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createSimMpc(), epochDurationMs: 24 * 3_600_000 });
     before = observeDatabase(await openTestPool(lost!.url));
-    await migrate(before, silentLog);
     projectId = await projectWith(before, 2n * PRICE + 3n * DKG_PRICE);
     replica = await start(before);
     revoked = await insertApiKey(before, TEST_ORIGIN, { projectId, name: "leaked", scopes: ["sign"] });

@@ -20,13 +20,12 @@ import { createNetworkReader } from "../../src/service/chain/reader.ts";
 import { prepareLanes } from "../../src/service/chain/submit/prepare-lanes.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { reconcile } from "../../src/service/restore/reconcile.ts";
 import { quietAddresses, watchDeposits } from "../support/database/deposit-watch.ts";
 import { fundedPayer, SUI, testDeposits } from "../support/database/deposits.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase, testDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
@@ -35,7 +34,7 @@ import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-deposits-${process.pid}.dump`);
-const [lost, copy] = [await testDatabase(), await testDatabase()];
+const [lost, copy] = [await migratedDatabase(), await testDatabase()];
 const ONE_SUI = { sui: 1_000_000_000n, ika: 0n };
 const ONE_SUI_MICRO_USD = 3_500_000n;
 const NAMES = ["own", "known", "new"] as const;
@@ -53,7 +52,6 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createCheapMpc() });
     before = await openTestPool(lost!.url);
-    await migrate(before, silentLog);
   });
   afterAll(async () => {
     await after?.close();

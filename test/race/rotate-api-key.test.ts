@@ -10,19 +10,16 @@ import {
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import type { Idempotency } from "../../src/service/platform/idempotency/idempotency.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { keyed, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 
 const CALLS = 16;
-const test = await testDatabase();
+const test = await migratedDatabase();
 const RACING = { count: 8, because: "all 16 calls run at the same time, half of them on each replica" };
 const pools: Database[] = [];
 if (test !== undefined) {
   for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
-  await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
   for (const pool of pools) await pool.close();

@@ -1,18 +1,15 @@
 /** A process that falls silent within a transaction, as if its machine were lost, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { moneyOf, projectWith } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 const pools: Database[] = [];
 if (test !== undefined) {
   pools.push(await openTestPool(test.url, { silentTransactionMs: 200 }));
   pools.push(await openTestPool(test.url));
-  await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
   for (const pool of pools) await pool.close();

@@ -13,7 +13,7 @@ import {
   startTwoNetworks,
   type TwoNetworkService,
 } from "../support/chain/two-networks.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { layoutOfSignMessage, TEST_TRIPLE } from "../support/database/rows.ts";
 import {
   connectWebClient,
@@ -25,7 +25,7 @@ import { base64, signEnd } from "../support/service/user.ts";
 
 const CREDIT = 10_000_000n;
 const PRICES = { testnet: 1_000n, mainnet: 50_000n };
-const test = await testDatabase();
+const test = await migratedDatabase();
 afterAll(() => test?.drop());
 
 describe.skipIf(test === undefined)("a process that serves two networks", () => {

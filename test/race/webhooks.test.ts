@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BackgroundLoop } from "../../src/service/platform/lifecycle/background-loop.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -14,15 +13,14 @@ import { ENDPOINTS_MAX_COUNT } from "../../src/service/webhooks/endpoints.ts";
 import { queueDeliveries } from "../../src/service/webhooks/queue-deliveries.ts";
 import type { WebhookSender } from "../../src/service/webhooks/send-webhook.ts";
 import { writeEvent } from "../support/database/events.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { projectWith } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { type Receiver, startReceiver } from "../support/service/receiver.ts";
 import { refusalOf } from "../support/service/service-client.ts";
 import { webhooksOf, webhookWorker } from "../support/service/webhooks.ts";
-import { silentLog } from "../support/silent-log.ts";
 
-const test = await testDatabase();
+const test = await migratedDatabase();
 const pools = await Promise.all(
   Array.from({ length: test === undefined ? 0 : 2 }, () =>
     openTestPool(test!.url, {
@@ -30,7 +28,6 @@ const pools = await Promise.all(
     }),
   ),
 );
-if (pools.length > 0) await migrate(pools[0]!, silentLog);
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));

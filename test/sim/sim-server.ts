@@ -1,11 +1,9 @@
 import pg from "pg";
 import { columnTypes } from "../../src/service/platform/store/columns.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createPoolDatabase, SingleSessionPool } from "../../src/service/platform/store/pool-database.ts";
-import { testDatabase } from "../support/database/postgres.ts";
+import { migratedDatabase } from "../support/database/postgres.ts";
 import { connecting, openTestClient, openTestPool } from "../support/database/test-pool.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { installClock } from "./database-clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StatementServer } from "./statements.ts";
@@ -26,10 +24,9 @@ export interface SimServer extends StatementServer {
 const REPLICA_CONNECTIONS = 2;
 /** Opens a server. Returns undefined if no PostgreSQL answers. */
 export async function openSimServer(replicaCount: number): Promise<SimServer | undefined> {
-  const test = await testDatabase();
+  const test = await migratedDatabase();
   if (test === undefined) return undefined;
   const whole = await openTestPool(test.url);
-  await migrate(whole, silentLog);
   await installClock(whole);
   const [emptying] = await whole.query<{ statements: string }>(EMPTYING);
   await whole.close();

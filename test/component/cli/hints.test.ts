@@ -29,10 +29,6 @@ afterAll(async () => {
 const SITUATIONS: readonly (readonly [string, () => Record<string, string>])[] = [
   ["beside a service on the embedded database", () => ({ DATA_DIR: folder, LOG_LEVEL: "silent" })],
   [
-    "in a folder in which no service has run",
-    () => ({ DATA_DIR: path.join(folder, "none"), LOG_LEVEL: "silent" }),
-  ],
-  [
     "without a service or a database",
     () => ({
       DATA_DIR: path.join(folder, "none"),

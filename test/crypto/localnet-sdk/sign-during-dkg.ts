@@ -33,23 +33,24 @@ describe.each(SDK_CURVES)("a DKG with a signature on $curve", ({ curve, signs })
   });
 
   // By day shared-dwallet.ts has the DKG with a public share.
-  test.each(
-    atNight(["an encrypted", "a public"], ["an encrypted"]),
-  )("a DKG signs a message at once, with %s share", async (share) => {
-    for (const sign of signs) {
-      const { dwalletId, signId, userPublicOutput, shareId } = await dkgWithSignature(
-        sign,
-        share === "a public",
-      );
-      const signature = await sdk.signatureOf(signId);
-      const dwallet =
-        shareId === undefined
-          ? await sdk.ika.getDWalletInParticularState(dwalletId, "Active")
-          : await sdk.accept(keys, { userPublicOutput }, { dwalletId, shareId });
-      const publicKey = await publicKeyOf(curve, dwallet);
-      expect(isSound({ ...sign, publicKey, message, signature })).toBe(true);
-    }
-  });
+  test.each(atNight(["an encrypted", "a public"], ["an encrypted"]))(
+    "a DKG signs a message at once, with %s share",
+    async (share) => {
+      for (const sign of signs) {
+        const { dwalletId, signId, userPublicOutput, shareId } = await dkgWithSignature(
+          sign,
+          share === "a public",
+        );
+        const signature = await sdk.signatureOf(signId);
+        const dwallet =
+          shareId === undefined
+            ? await sdk.ika.getDWalletInParticularState(dwalletId, "Active")
+            : await sdk.accept(keys, { userPublicOutput }, { dwalletId, shareId });
+        const publicKey = await publicKeyOf(curve, dwallet);
+        expect(isSound({ ...sign, publicKey, message, signature })).toBe(true);
+      }
+    },
+  );
 
   test.each(atNight(["a DKG with a half by another dWallet's share is rejected, as is its signature"], []))(
     "%s",

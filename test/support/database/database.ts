@@ -2,21 +2,32 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { inject } from "vitest";
 import type { Database } from "../../../src/service/platform/store/database.ts";
 import { migrate, readMigrations } from "../../../src/service/platform/store/migrate.ts";
 import { databaseOnPglite } from "../../../src/service/platform/store/open-pglite.ts";
+import { environment } from "../environment.ts";
 import { ROOT } from "../repository/source-files.ts";
 import { silentLog } from "../silent-log.ts";
-import { testDatabase } from "./postgres.ts";
+import { migratedDatabase } from "./postgres.ts";
 import { takePglite } from "./reused-pglite.ts";
 import { type MoreConnections, openTestPool } from "./test-pool.ts";
 
-/** A log without output. */
 /** The first database of a schema version runs initdb. Later ones load its snapshot. */
 export const DATABASE_TIMEOUT_MS = 120_000;
 
-/** Opens a migrated database in memory. Close it at the end of the suite. */
+/**
+ * Opens a migrated database: on the PostgreSQL server of the tests by day, and embedded at night or if no server answers.
+ * Close it at the end of the suite.
+ */
 export async function openTestDatabase(): Promise<Database> {
+  const isEmbedded = environment.isReference || inject("migratedTemplate") === "";
+  const one = { count: 1, because: "the statements keep their order, as in an embedded database" };
+  return (isEmbedded ? undefined : await openRaceDatabase(one)) ?? openEmbeddedDatabase();
+}
+
+/** Opens a migrated database in this process. Close it at the end of the suite. */
+export async function openEmbeddedDatabase(): Promise<Database> {
   return databaseOnPglite(await takePglite(async () => new Blob([readFileSync(await snapshotFile())])));
 }
 
@@ -25,10 +36,9 @@ export async function openTestDatabase(): Promise<Database> {
  * undefined if no server answers.
  */
 export async function openRaceDatabase(connections?: MoreConnections): Promise<Database | undefined> {
-  const test = await testDatabase();
+  const test = await migratedDatabase();
   if (test === undefined) return undefined;
   const database = await openTestPool(test.url, connections && { connections });
-  await migrate(database, silentLog);
   return {
     ...database,
     async close() {

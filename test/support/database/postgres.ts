@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { inject } from "vitest";
 import { environment, serverMissing } from "../environment.ts";
 import { openTestClient } from "./test-pool.ts";
 
@@ -13,11 +14,31 @@ export interface TestDatabase {
  * Creates an empty database for one suite. Returns undefined if no PostgreSQL answers; skip the suite with
  * `describe.skipIf`, and the run reports it at its end. In CI this throws instead.
  */
-export async function testDatabase(): Promise<TestDatabase | undefined> {
+export function testDatabase(): Promise<TestDatabase | undefined> {
+  return createDatabase("template1");
+}
+
+/** Creates a migrated database for one suite, in the same way: a copy of the one that `template-setup.ts` migrates. */
+export function migratedDatabase(): Promise<TestDatabase | undefined> {
+  return createDatabase(inject("migratedTemplate"));
+}
+
+/** Whether a PostgreSQL server answers there. */
+export async function isServerThere(url: string): Promise<boolean> {
+  try {
+    await execute(url, "SELECT 1");
+    return true;
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    return false;
+  }
+}
+
+async function createDatabase(template: string): Promise<TestDatabase | undefined> {
   const server = environment.databaseUrl;
   const name = `tss_test_${randomUUID().replaceAll("-", "")}`;
   try {
-    await execute(server, `CREATE DATABASE ${name}`);
+    await execute(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
     // The server does not crash in a test, so commits need not wait for the disk.
     await execute(server, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   } catch (error) {

@@ -24,7 +24,7 @@ import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
 import { markProcess } from "../../../../src/service/restore/mark-process.ts";
 import { inlineVerifier } from "../../../support/crypto/inline-verifier.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openEmbeddedDatabase } from "../../../support/database/database.ts";
 import { dwalletOf, projectWith, readyPresigns } from "../../../support/database/rows.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { silentLog } from "../../../support/silent-log.ts";
@@ -37,7 +37,10 @@ let database: Database;
 let network: ChainNetwork;
 
 beforeAll(async () => {
-  [localnet, database] = await Promise.all([startLocalnet({ mpc: createCheapMpc() }), openTestDatabase()]);
+  [localnet, database] = await Promise.all([
+    startLocalnet({ mpc: createCheapMpc() }),
+    openEmbeddedDatabase(),
+  ]);
   network = await connectNetwork({
     clock: systemClock,
     name: NAME,
