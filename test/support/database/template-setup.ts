@@ -3,19 +3,19 @@ import type { TestProject } from "vitest/node";
 import { migrate } from "../../../src/service/platform/store/migrate.ts";
 import { environment } from "../environment.ts";
 import { silentLog } from "../silent-log.ts";
-import { isServerThere, testDatabase } from "./postgres.ts";
+import { isServerUsable, testDatabase } from "./postgres.ts";
 import { openTestPool } from "./test-pool.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The name of the migrated database, or an empty text if no PostgreSQL answers. */
+    /** The name of the migrated database, or an empty text if there is no PostgreSQL for tests. */
     migratedTemplate: string;
   }
 }
 
 /** Makes the database. Returns the function that drops it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const made = (await isServerThere(environment.databaseUrl)) ? await testDatabase() : undefined;
+  const made = (await isServerUsable(environment.databaseUrl)) ? await testDatabase() : undefined;
   project.provide("migratedTemplate", made === undefined ? "" : new URL(made.url).pathname.slice(1));
   if (made === undefined) return async () => {};
   // A database that has a connection cannot be copied.
