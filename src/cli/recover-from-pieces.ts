@@ -9,14 +9,15 @@ import { refuseExisting, writeNewFile } from "./output/write-new-file.ts";
 import { readPrivateFile } from "./treasury/key-files.ts";
 
 /**
- * Joins the pieces of a recovery, and proves on the chain that their seed has the share of the dWallet that they name. It
+ * Joins the pieces of a recovery, and proves on the chain that their seed has the share of the dWallet that they name,
+ * or of the one that `--dwallet` names. It
  * writes the share and the seed only to files that are asked for, and prints neither.
  */
 export async function recoverFromPieces(values: PieceValues, context: CommandContext): Promise<number> {
   const { out, seedOut } = values;
   refuseOthers(values);
   for (const file of [out, seedOut]) if (file !== undefined) await refuseExisting(file);
-  const joined = await joinPieces(await readPieces(values, context));
+  const joined = await joinPieces(await readPieces(values, context), { dwalletId: values.dwallet });
   const { seed, dwalletId, curve, holderAddress, rejected } = joined;
   for (const { message } of rejected) context.note(`${message}. The other pieces suffice.`);
   try {
@@ -40,6 +41,7 @@ export interface PieceValues extends RecoveryValues {
   readonly pieceFile: readonly string[] | undefined;
   readonly askPieces: boolean;
   readonly curve: Curve | undefined;
+  /** The dWallet that the pieces must be for. */
   readonly dwallet: string | undefined;
   readonly out: string | undefined;
   readonly seedOut: string | undefined;
@@ -48,12 +50,12 @@ export interface PieceValues extends RecoveryValues {
   readonly json: boolean;
 }
 
-function refuseOthers({ seedFile, dwallet, curve, sessionDigest, ...values }: PieceValues): void {
+function refuseOthers({ seedFile, curve, sessionDigest, ...values }: PieceValues): void {
   if (seedFile !== undefined)
     throw new UsageError("--seed-file excludes --piece-file and --ask-pieces: the pieces give the seed");
   if (values.pieceFile !== undefined && values.askPieces)
     throw new UsageError("--piece-file and --ask-pieces exclude each other");
-  for (const [option, value] of Object.entries({ dwallet, curve, "session-digest": sessionDigest }))
+  for (const [option, value] of Object.entries({ curve, "session-digest": sessionDigest }))
     if (value !== undefined)
       throw new UsageError(`--${option} is of no use with pieces, which name their dWallet`);
 }

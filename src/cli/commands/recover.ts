@@ -41,7 +41,7 @@ export const recoverCommand = command({
     ),
     treasury: optional("<id>", "the Treasury to search; default the configured one", objectId),
     curve: optional("<curve>", "the dWallet's curve; lists those of all curves by default", curve),
-    dwallet: optional("<id>", "recover the share of this dWallet", objectId),
+    dwallet: optional("<id>", "recover the share of this dWallet; pieces must be for it", objectId),
     out: optional("<file>", "write the share to this new file", nonEmptyText),
     seedOut: optional("<file>", "write the seed that the pieces give to this new file", nonEmptyText),
     sessionDigest: optional(

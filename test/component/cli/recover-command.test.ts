@@ -45,12 +45,16 @@ const fromPieces = (args: readonly string[], answers?: readonly string[]) =>
 it.each([
   [[], "--seed-file is missing; or give the pieces"],
   [["--piece-file", pieceFile, "--ask-pieces"], "--piece-file and --ask-pieces exclude each other"],
-  [["--piece-file", pieceFile, "--dwallet", dwallet], "--dwallet is of no use with pieces"],
   [["--ask-pieces", "--curve", "ED25519"], "--curve is of no use with pieces"],
   [["--ask-pieces", "--session-digest", "ab".repeat(32)], "--session-digest is of no use with pieces"],
 ])("a wrong command line with pieces, %j, is refused with its correction", async (args, message) => {
   const { exitCode, err } = await fromPieces(args);
   expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining(message) });
+});
+
+it("pieces of another dWallet than --dwallet names are refused", async () => {
+  const { exitCode, err } = await fromPieces(["--piece-file", pieceFile, "--dwallet", dwallet]);
+  expect({ exitCode, err }).toEqual({ exitCode: 1, err: expect.stringContaining("is not the expected one") });
 });
 
 it.each([

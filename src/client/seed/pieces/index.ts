@@ -12,3 +12,4 @@ export {
 } from "./add-recovery.ts";
 export { type JoinedPieces, joinPieces, type RejectedPiece } from "./join-pieces.ts";
 export { type PieceFacts, readPiece } from "./piece-text.ts";
+export type { ExpectedRecovery } from "./select-set.ts";

@@ -1,34 +1,43 @@
 import { combine } from "shamir-secret-sharing";
 import { signerAddressOf } from "../../crypto/user-keys.ts";
+import { checkObjectId } from "../../sdk/checks.ts";
 import type { TssError } from "../../sdk/errors.ts";
 import type { Curve } from "../../sdk/names.ts";
 import { MAX_PIECES, wrongPiece, wrongPieces } from "./piece-text.ts";
-import { type PlacedPiece, readPieces, selectSet } from "./select-set.ts";
+import { type ExpectedRecovery, type PlacedPiece, readPieces, selectSet } from "./select-set.ts";
 
 /**
  * Puts the seed of a recovery together again, and proves that it is the seed of the address that the pieces name. It
  * calls nothing. Any pieces from the threshold on do, in any order. With more pieces than the threshold, a damaged or
  * foreign one is not used: the result names it in `rejected`, as long as the others suffice.
  *
- * Whoever gives all pieces decides which recovery they are of: compare `dwalletId` and `holderAddress` with what you kept.
+ * Whoever gives all pieces decides which recovery they are of, unless you say which one you expect.
  *
  * @param texts the pieces: from the threshold on, at most 16
+ * @param expected the dWallet, the recovery's address, or both. Pieces of another one are not used. Default: any
  * @returns the seed, what it is for, and the pieces that are not of the set. Overwrite the seed after use.
  * @throws {TssError} VALIDATION if the good pieces do not suffice, with `metadata.problem`: `form`, `version` or `checksum`
  *   for a text that is no piece, or a damaged one, with its place from 1 in `metadata.pieceNumber`; `duplicate` for the
- *   same piece twice; `mixed` for pieces that do not belong together, and for enough pieces of two recoveries; `count` for
+ *   same piece twice; `unexpected` for a piece of another recovery than `expected`; `mixed` for pieces that do not belong together, and for enough pieces of two recoveries; `count` for
  *   too few or too many pieces; and `wrong` if they give another seed. No error repeats a piece.
  * @example
  * ```ts
- * const { seed, dwalletId, curve } = await joinPieces(texts);
+ * const { seed, curve } = await joinPieces(texts, { dwalletId });
  * await recovery.recoverShare({ seed, dwalletId, curve, acceptUnverifiedShare: true });
  * ```
  */
-export async function joinPieces(texts: readonly string[]): Promise<JoinedPieces> {
+export async function joinPieces(
+  texts: readonly string[],
+  expected: ExpectedRecovery = {},
+): Promise<JoinedPieces> {
   if (!Array.isArray(texts)) throw wrongPieces("count", "must be a list of texts");
   if (texts.length > MAX_PIECES)
     throw wrongPieces("count", `must be at most ${MAX_PIECES}, not ${texts.length}`);
-  const read = readPieces(texts);
+  for (const field of ["dwalletId", "holderAddress"] as const) {
+    const value = expected[field];
+    if (value !== undefined) checkObjectId(`expected.${field}`, value);
+  }
+  const read = readPieces(texts, expected);
   try {
     const { set, rejected } = selectSet(read);
     const { seed, changed } = await joinSet(set);
@@ -55,7 +64,7 @@ export interface JoinedPieces {
 export interface RejectedPiece {
   /** Its place in the caller's list, from 1. */
   readonly pieceNumber: number;
-  /** Why: `form`, `version`, `checksum`, `duplicate`, `mixed`, or `wrong` for a piece that was changed. */
+  /** Why: `form`, `version`, `checksum`, `duplicate`, `unexpected`, `mixed`, or `wrong` for a piece that was changed. */
   readonly problem: string;
   /** The same in words. It does not repeat the piece. */
   readonly message: string;

@@ -1,8 +1,19 @@
 import type { TssError } from "../../sdk/errors.ts";
 import { decodePiece, type Piece, wrongPiece, wrongPieces } from "./piece-text.ts";
 
-/** Reads texts in the caller's order. A text that is no piece, or a repeated one, becomes a rejection. */
-export function readPieces(texts: readonly string[]): ReadPieces {
+/** What the caller knows of the recovery. Pieces of others are not used. */
+export interface ExpectedRecovery {
+  /** The id of the dWallet. */
+  readonly dwalletId?: string | undefined;
+  /** The Sui address of the recovery's key, as `addRecovery` and `listHolders` return it. */
+  readonly holderAddress?: string | undefined;
+}
+
+/**
+ * Reads texts in the caller's order. A text that is no piece, a repeated one, or one of another recovery than the caller
+ * expects becomes a rejection.
+ */
+export function readPieces(texts: readonly string[], expected: ExpectedRecovery): ReadPieces {
   const pieces: PlacedPiece[] = [];
   const rejections: TssError[] = [];
   for (const [at, text] of texts.entries()) {
@@ -10,13 +21,30 @@ export function readPieces(texts: readonly string[]): ReadPieces {
     try {
       const piece = { ...decodePiece(text, place), place };
       const same = pieces.find((other) => isSame(piece, other));
-      if (same === undefined) pieces.push(piece);
-      else rejections.push(wrongPiece("duplicate", `is the same as piece ${same.place}`, place));
+      const unexpected = whyUnexpected(piece, expected);
+      if (unexpected === undefined && same === undefined) {
+        pieces.push(piece);
+        continue;
+      }
+      piece.share.fill(0);
+      rejections.push(
+        unexpected === undefined
+          ? wrongPiece("duplicate", `is the same as piece ${same?.place}`, place)
+          : wrongPiece("unexpected", unexpected, place),
+      );
     } catch (error) {
       rejections.push(error as TssError);
     }
   }
   return { pieces, rejections };
+}
+
+function whyUnexpected(piece: Piece, { dwalletId, holderAddress }: ExpectedRecovery): string | undefined {
+  if (dwalletId !== undefined && piece.dwalletId !== dwalletId)
+    return `is for the dWallet ${piece.dwalletId}, which is not the expected one`;
+  if (holderAddress !== undefined && piece.holderAddress !== holderAddress)
+    return `is of the recovery of ${piece.holderAddress}, which is not the expected one`;
+  return undefined;
 }
 
 /** A piece and its place in the caller's list, from 1. */

@@ -195,6 +195,42 @@ describe("more pieces than the threshold", () => {
   });
 });
 
+describe("pieces of a recovery that the caller expects", () => {
+  const [{ dwalletId: own, holderAddress }] = vectors as [(typeof vectors)[0]];
+  const otherSeed = new Uint8Array(32).fill(8);
+
+  test("are taken from among the pieces of another one, which are named", async () => {
+    const others = await piecesOf(otherSeed, 2, 2);
+    for (const expected of [{ dwalletId: own }, { holderAddress }, { dwalletId: own, holderAddress }]) {
+      const joined = await joinPieces([...others, ...TWO_OF_THREE], expected);
+      expect(bytesToHex(joined.seed)).toBe(SEED_HEX);
+      expect(joined.rejected.map(({ pieceNumber, problem }) => [pieceNumber, problem])).toEqual([
+        [1, "unexpected"],
+        [2, "unexpected"],
+      ]);
+    }
+  });
+
+  test("do not give the seed of another one, however many of its pieces there are", async () => {
+    const others = await piecesOf(otherSeed, 2, 3);
+    const refused = joinPieces(others, { dwalletId: own });
+    await expect(refused).rejects.toMatchObject({
+      message: `pieces: piece 1 is for the dWallet ${dwalletId}, which is not the expected one`,
+      metadata: { problem: "unexpected", pieceNumber: "1" },
+    });
+    await expect(joinPieces(TWO_OF_THREE, { holderAddress: dwalletId })).rejects.toMatchObject({
+      message: expect.stringContaining(`piece 1 is of the recovery of ${holderAddress}`),
+    });
+  });
+
+  test.each(["dwalletId", "holderAddress"])("a wrong %s is refused by its name", async (field) => {
+    await expect(joinPieces(TWO_OF_THREE, { [field]: "0x12" })).rejects.toMatchObject({
+      reason: "VALIDATION",
+      message: expect.stringContaining(`expected.${field}`),
+    });
+  });
+});
+
 describe("wrong pieces", () => {
   const [first, second, third] = TWO_OF_THREE as [string, string, string];
   const changed = (change: Partial<ReturnType<typeof decodePiece>>) =>
