@@ -2,12 +2,13 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, it } from "vitest";
 import { AccountKeySchema } from "../../../gen/client/tss/v1/account_pb.ts";
+import { Holder_State } from "../../../gen/client/tss/v1/sharing_pb.ts";
 import {
   SignRequest_Hold_State as Hold,
   SignRequest_HoldSchema,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { mayAct, whyNot } from "../../../src/console/signing/hold-rights.ts";
-import { holderKind } from "../../../src/console/signing/holder-kind.ts";
+import { canRemove, holderKind } from "../../../src/console/signing/holder-kind.ts";
 
 const request = (state: Hold) => ({
   hold: create(SignRequest_HoldSchema, { state, expireTime: timestampFromMs(10_000) }),
@@ -63,4 +64,12 @@ it("a holder is another user, another key of the owner, or a key of no user", ()
   expect(holderKind({ userReference: "bob" }, undefined)).toBe("another user");
   expect(holderKind({ userReference: "alice" }, "alice")).toBe("another key of the owner");
   expect(holderKind({}, undefined)).toBe("a key of no user, such as a recovery");
+});
+
+it("a holder can be removed once the network has verified the share, and not twice", () => {
+  const states = ["Submitting", "AwaitingNetworkVerification", "NetworkVerificationRejected"] as const;
+  for (const state of [...states, "Removed"] as const)
+    expect(canRemove({ state: Holder_State[state] }), state).toBe(false);
+  for (const state of ["AwaitingAcceptance", "Accepted"] as const)
+    expect(canRemove({ state: Holder_State[state] }), state).toBe(true);
 });
