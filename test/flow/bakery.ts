@@ -1,4 +1,8 @@
-/** Prepares the folder behind `bakedFolder` at the first request of a run, and removes it when the run ends. */
+/**
+ * Prepares the folder behind `bakedFolder` and the service behind `sharedService`, each at its first request of a run,
+ * and removes them when the run ends.
+ */
+import { cpSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import http from "node:http";
@@ -7,7 +11,7 @@ import type { TestProject } from "vitest/node";
 import { createClient } from "../../src/client/sdk/index.ts";
 import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
 import type { BakedOrigin } from "../support/service/baked-folder.ts";
-import { serviceFolder, startService } from "../support/service/service.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
 import { downloadParameters } from "../support/service/user.ts";
 
 const BUCKETS = [
@@ -16,12 +20,29 @@ const BUCKETS = [
 
 /** Starts the bakery. Returns the function that stops it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { folder, remove } = serviceFolder();
+  const [origin, shared] = [serviceFolder(), serviceFolder()];
   let baked: Promise<BakedOrigin> | undefined;
-  const server = http.createServer((_, reply) => {
-    baked ??= bake(folder);
-    baked.then(
-      (origin) => reply.end(JSON.stringify(origin)),
+  let service: Promise<ServiceProcess> | undefined;
+  const bakeOnce = () => {
+    baked ??= bake(origin.folder);
+    return baked;
+  };
+  const serveOnce = () => {
+    service ??= bakeOnce().then(({ folder }) => serve(folder, shared.folder));
+    return service;
+  };
+  const answers: Record<string, () => Promise<unknown>> = {
+    "/baked": bakeOnce,
+    "/service": async () => {
+      const { access, folder } = await serveOnce();
+      return { access, folder };
+    },
+    "/log": async () => (await serveOnce()).log,
+  };
+  const server = http.createServer((request, reply) => {
+    const answer = answers[request.url ?? ""] ?? (() => Promise.reject(new Error("no such thing")));
+    answer().then(
+      (value) => reply.end(JSON.stringify(value)),
       (error: unknown) => reply.writeHead(500).end(String(error)),
     );
   });
@@ -31,7 +52,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     server.close();
     server.closeAllConnections();
     await baked?.catch(() => {});
-    remove();
+    const exitCode = await service?.then(
+      (started) => started.stop(),
+      () => undefined,
+    );
+    for (const { remove } of [origin, shared]) remove();
+    if (exitCode) throw new Error(`the shared service ended with ${exitCode}`);
   };
 }
 
@@ -54,4 +80,9 @@ async function bake(folder: string): Promise<BakedOrigin> {
   } finally {
     await service.stop();
   }
+}
+
+function serve(baked: string, folder: string): Promise<ServiceProcess> {
+  cpSync(baked, folder, { recursive: true });
+  return startService(folder, { PRESIGN_BUCKETS: BUCKETS.join(), METRICS_PUBLIC: "true" });
 }

@@ -1,22 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   type CommonOptions,
   createClient,
   type KeyOption,
+  type OnboardResult,
   type TssClient,
 } from "../../src/client/sdk/index.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../src/protocol/dwallet-output.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 
-describe("a client of a running service", async () => {
-  const { folder, keys, remove } = await bakedFolder();
-  const { seed, onboarded } = keys.ED25519;
+describe("a client of a running service", () => {
+  const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
   const message = new TextEncoder().encode("flow");
-  let service: ServiceProcess;
+  let service: SharedService;
   let client: TssClient;
+  let onboarded: OnboardResult;
 
   const connect = (change: Partial<CommonOptions & KeyOption> = {}): TssClient =>
     createClient({
@@ -44,12 +44,9 @@ describe("a client of a running service", async () => {
     });
 
   beforeAll(async () => {
-    service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
+    service = await sharedService();
     client = connect();
-  });
-  afterAll(async () => {
-    await service?.stop();
-    remove();
+    onboarded = await client.onboard({ seed, curve: "ED25519" });
   });
 
   test("signs, and signs again with its cached dWallet", async () => {

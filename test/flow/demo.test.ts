@@ -11,8 +11,8 @@ import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/p
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { atNight } from "../support/environment.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
+import { runTss } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 
 /** The demo's temporary folders are created here, so that the tests see any leftovers. */
 let folder: string;
@@ -38,25 +38,16 @@ function startDemo(...argv: string[]): {
   return { child, stdout: () => stdout, ended };
 }
 
-describe("the demo on one running service", async () => {
-  const baked = await bakedFolder();
+describe("the demo on one running service", () => {
   // The trial in try.test.ts signs with every algorithm through the service.
   const shown = atNight(
     ALGORITHM_TRIPLES,
     ALGORITHM_TRIPLES.filter(({ curve }) => curve === "SECP256R1"),
   );
 
-  let service: ServiceProcess;
+  let service: SharedService;
   beforeAll(async () => {
-    const buckets = shown.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`);
-    service = await startService(baked.folder, {
-      PRESIGN_BUCKETS: [...new Set(buckets)].join(),
-      METRICS_PUBLIC: "true",
-    });
-  });
-  afterAll(async () => {
-    await service?.stop();
-    baked.remove();
+    service = await sharedService();
   });
 
   test.each(shown)("ends verified for $curve, $signatureAlgorithm, $hash", async (triple) => {

@@ -6,7 +6,7 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { fromBase58 } from "@mysten/sui/utils";
 import { encodeAddress } from "@polkadot/util-crypto";
 import { parseTransaction, recoverTransactionAddress, type TransactionSerializedEIP1559 } from "viem";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import {
   createClient,
   type OnboardResult,
@@ -20,8 +20,7 @@ import { programMissing } from "../support/environment.ts";
 import { guideExamples, type Substitutes } from "../support/repository/guide-examples.ts";
 import { runExample } from "../support/repository/run-example.ts";
 import { ROOT } from "../support/repository/source-files.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 
 const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
 const ECDSA_NAMES = {
@@ -33,8 +32,7 @@ const EDDSA = findTriple("ED25519", "EdDSA", "SHA512")!;
 const PATIENT = { timeoutMs: 300_000 };
 const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
 const python = await pythonWithCodeGenerators();
-const baked = await bakedFolder();
-let service: ServiceProcess;
+let service: SharedService;
 let client: TssClient;
 let key: OnboardResult;
 
@@ -45,17 +43,11 @@ const guide = async (section: string, substitutes?: Substitutes) =>
 beforeAll(async () => {
   // The guide's examples print their results.
   vi.spyOn(console, "log").mockReturnValue();
-  service = await startService(baked.folder, {
-    PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA,RISTRETTO/Schnorrkel",
-  });
+  service = await sharedService();
   const { baseUrl, apiKey, network } = service.access;
   client = createClient({ baseUrl, apiKey, network });
   const { makeKey } = await guide("Make a key");
   key = (await makeKey!(client, seed)) as OnboardResult;
-});
-afterAll(async () => {
-  await service?.stop();
-  baked.remove();
 });
 
 describe("an example of the guide", () => {

@@ -19,6 +19,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 };
 /** The first program's output: a line for the shell, and the signature. */
 const PRINTED = /^export DWALLET_ID=0x[0-9a-f]{64} SIGN_REQUEST_ID=[0-9a-f-]{36}\n[0-9a-f]{130}\n$/;
+/** Free ports, and only what the README's programs use: ECDSA presigns, and no parameters for other clients. */
+const SETTINGS = {
+  ...{ PORT: "0", LOCALNET_PORT: "0" },
+  ...{ PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1", PROTOCOL_PARAMETERS: "off" },
+} as const;
 /** Ends only a program that hangs, however slow the machine is. */
 const PATIENT = { timeoutMs: 300_000 };
 const python = await pythonWithCodeGenerators();
@@ -144,7 +149,7 @@ describe("the README", () => {
     const child = spawn("npm", ["start"], {
       cwd: folder,
       detached: true,
-      env: { ...programEnvironment, PORT: "0", LOCALNET_PORT: "0" },
+      env: { ...programEnvironment, ...SETTINGS },
       stdio: ["ignore", "pipe", "inherit"],
     });
     const lines = createInterface({ input: child.stdout! });

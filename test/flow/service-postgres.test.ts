@@ -3,12 +3,11 @@
  * pgbouncer is installed, the service reaches PostgreSQL through it, and only this test connects directly.
  */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { verifyLedger } from "../../src/service/ledger/verify-ledger.ts";
+import { printed, runCli } from "../component/cli/run-cli.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { startPgbouncer } from "../support/database/pgbouncer.ts";
 import { testDatabase } from "../support/database/postgres.ts";
@@ -16,9 +15,9 @@ import { testRedis } from "../support/database/redis.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { grpcJsClient } from "../support/service/protocol-clients.ts";
-import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
+import { sharedService } from "../support/service/shared-service.ts";
 import {
-  downloadParameters,
   fromBase64,
   onboardOver,
   reserveOver,
@@ -41,13 +40,12 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     DATABASE_URL: (pgbouncer ?? postgres)?.url ?? "",
     REDIS_URL: redisUrl ?? "",
     PRESIGN_BUCKETS: "ED25519/EdDSA",
-    PROTOCOL_PARAMETERS: "on",
   };
 
   beforeAll(async () => {
     const argv = ["project", "create", "--name", "acme", "--credit-usd", "1", "--json"];
-    const created = runTss(argv, { DATA_DIR: folder, ...environment });
-    ({ apiKey } = JSON.parse(await text(created.stdout!)) as { apiKey: string });
+    const created = await printed(argv, { DATA_DIR: folder, ...environment });
+    ({ apiKey } = JSON.parse(created) as { apiKey: string });
     service = await startService(folder, environment);
   });
 
@@ -61,7 +59,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
   it("signs, and its ledger adds up", { timeout: 600_000 }, async () => {
     const { baseUrl } = service!.access;
     const engine = createInlineEngine();
-    const steps = { engine, parameters: await downloadParameters(baseUrl, "ED25519"), triple };
+    const steps = { engine, parameters: await (await sharedService()).parameters("ED25519"), triple };
     const client = grpcJsClient(baseUrl, apiKey);
     const dwallet = await onboardOver(client, steps, new Uint8Array(randomBytes(32)));
     const message = new Uint8Array(randomBytes(32));
@@ -92,9 +90,8 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
 
   it("lets an operator verify the ledger while it runs", { timeout: 600_000 }, async () => {
     const verify = async () => {
-      const verified = runTss(["ledger", "verify", "--json"], { DATA_DIR: folder, ...environment });
-      const [output, [exitCode]] = await Promise.all([text(verified.stdout!), once(verified, "exit")]);
-      return { exitCode: exitCode as number, differences: JSON.parse(output) as unknown[] };
+      const { exitCode, out } = await runCli(["ledger", "verify", "--json"], { DATA_DIR: folder, ...environment });
+      return { exitCode, differences: JSON.parse(out) as unknown[] };
     };
     expect(await verify()).toEqual({ exitCode: 0, differences: [] });
 

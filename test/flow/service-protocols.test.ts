@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
 import {
   bufCurlClient,
   connectWebClient,
@@ -15,9 +14,8 @@ import {
   grpcJsClient,
   type ProtocolClient,
 } from "../support/service/protocol-clients.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 import {
-  downloadParameters,
   fromBase64,
   onboardOver,
   reserveOver,
@@ -27,20 +25,17 @@ import {
 } from "../support/service/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
-const { folder, remove } = await bakedFolder();
-let service: ServiceProcess;
+let service: SharedService;
 let steps: UserSteps;
 
 beforeAll(async () => {
-  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA", PROTOCOL_PARAMETERS: "on" });
-  const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
+  service = await sharedService();
+  const parameters = await service.parameters("ED25519");
   steps = { engine: createInlineEngine(), parameters, triple };
 });
 
 afterAll(async () => {
   await steps?.engine.close();
-  await service?.stop();
-  remove();
 });
 
 describe("a service on one port", () => {
@@ -75,9 +70,5 @@ describe("a service on one port", () => {
     } finally {
       protocolClient.close();
     }
-  });
-
-  it("stops with exit code 0 on SIGTERM", { timeout: 30_000 }, async () => {
-    expect(await service.stop()).toBe(0);
   });
 });

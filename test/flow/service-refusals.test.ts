@@ -1,21 +1,14 @@
 /** Every invalid input gets its error from the catalogue, through REST and gRPC, and the process keeps running. */
 import http2 from "node:http2";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 
 const ID = `0x${"ab".repeat(32)}`;
 const UUID = "0190b6a4-7e1c-7c3a-8a55-3f2b1c0d9e8f";
-const { folder, remove } = await bakedFolder();
-let service: ServiceProcess;
+let service: SharedService;
 
 beforeAll(async () => {
-  service = await startService(folder);
-});
-
-afterAll(async () => {
-  await service?.stop();
-  remove();
+  service = await sharedService();
 });
 
 interface Refusal {
@@ -167,7 +160,7 @@ describe("a refusal over gRPC", () => {
 it("the service still runs after every refusal", async () => {
   const reply = await fetch(`${service.access.baseUrl}/v1/health`);
   expect(reply.status).toBe(200);
-  expect(service.log.join("\n")).not.toContain(service.access.apiKey);
+  expect((await service.log()).join("\n")).not.toContain(service.access.apiKey);
 });
 
 function reasonOf(details: Record<string, unknown>[]): unknown {

@@ -2,26 +2,22 @@
  * A process that sweeps deposits is killed when a sweep is stored but not sent, and again when it is sent but not
  * recorded.
  */
-
-import { text } from "node:stream/consumers";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { deriveDepositKey } from "../../src/service/billing/deposits/request-address.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/database/deposit-rows.ts";
 import { testDatabase } from "../support/database/postgres.ts";
-import { objectId } from "../support/database/rows.ts";
+import { objectId, projectWith } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import {
-  runTss,
-  type ServiceProcess,
-  serviceFolder,
-  startLocalnetProcess,
-  startService,
-} from "../support/service/service.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
+import { silentLog } from "../support/silent-log.ts";
+import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const SEED = new Uint8Array(32).fill(3);
 const postgres = await testDatabase();
@@ -33,13 +29,14 @@ afterAll(async () => {
 
 describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
   it("moves exactly the credited coins, once", { timeout: 600_000 }, async () => {
-    const localnet = await startLocalnetProcess(folder);
-    stops.push(() => localnet.stop());
+    const localnet = await startLocalnet({ mpc: createCheapMpc() });
+    stops.push(() => localnet.close());
     const client = new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url, format: "binary" });
     const [destination, later] = [objectId(), objectId()];
     const environment = {
       DATABASE_URL: postgres!.url,
       LOCALNET_URL: localnet.url,
+      PRESIGN_BUCKETS: "ED25519/EdDSA",
       BILLING_DEPOSIT_MASTER_SEED_HEX: bytesToHex(SEED),
       BILLING_SWEEP_INTERVAL_SECONDS: "1",
       // Below the value of the waiting deposits.
@@ -55,17 +52,14 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       service = undefined;
     };
 
-    const created = runTss(["project", "create", "--name", "acme", "--json"], {
-      DATA_DIR: folder,
-      ...environment,
-    });
-    const { projectId } = JSON.parse(await text(created.stdout!)) as { projectId: string };
+    const database = await openTestPool(postgres!.url);
+    stops.push(() => database.close());
+    await migrate(database, silentLog);
+    const projectId = await projectWith(database, 0n);
     const address = deriveDepositKey(new Secret(SEED), "localnet", {
       projectId: projectId,
       reference: "",
     }).toSuiAddress();
-    const database = await openTestPool(postgres!.url);
-    stops.push(() => database.close());
     await recordAddress(database, { projectId, address });
     const coinTypes = ["0x2::sui::SUI", await fund(localnet.url, address, client)];
     const paid: Coins[] = [];

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import path from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { MEMORY_PROBE, type ProbeReading } from "../../../bench/support/memory-probe.ts";
 import { WatchSignRequestSchema } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { frameMessage } from "../../../src/transport/envelope.ts";
@@ -17,14 +17,15 @@ let server: ChildProcess;
 let url: string;
 let sessions: ClientHttp2Session[];
 
-beforeEach(async () => {
+beforeAll(async () => {
   server = fork(path.join(import.meta.dirname, "../../support/service/idle-watches-process.ts"), {
     execArgv: ["--import", "tsx", ...MEMORY_PROBE],
   });
   [{ url }] = (await once(server, "message")) as [{ url: string }];
   sessions = [];
 }, TIMEOUT_MS);
-afterEach(async () => {
+// An earlier case keeps its watches, so that their end frees nothing while another one is measured.
+afterAll(async () => {
   for (const session of sessions) session.destroy();
   const exited = once(server, "exit");
   server.kill();

@@ -35,7 +35,7 @@ declare module "vitest" {
  * are about neither a first start nor an onboarding. `remove` deletes the copy.
  */
 export async function bakedFolder(): Promise<BakedFolder> {
-  const reply = await fetch(inject("bakeryUrl"));
+  const reply = await fetch(`${inject("bakeryUrl")}/baked`);
   if (!reply.ok) throw new Error(`the bakery failed: ${await reply.text()}`);
   const origin = (await reply.json()) as BakedOrigin;
   const { folder, remove } = serviceFolder();

@@ -1,7 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp } from "../../../../src/service/app/app.ts";
@@ -10,6 +7,7 @@ import { runDoctor } from "../../../../src/service/operator/health/doctor/doctor
 import { explainChainFailure } from "../../../../src/service/operator/health/doctor/doctor-chain.ts";
 import { Lifecycle } from "../../../../src/service/platform/lifecycle/lifecycle.ts";
 import { DATABASE_TIMEOUT_MS } from "../../../support/database/database.ts";
+import { migratedFolder } from "../../../support/database/migrated-folder.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { type Harness, startHarness } from "../../localnet/harness.ts";
 
@@ -17,14 +15,14 @@ const CHAIN_CHECKS = ["fullnode", "chain", "ika", "treasury", "operator caps", "
 
 describe("a start on an unsuitable fullnode", () => {
   let harness: Harness;
-  let folder: string;
+  let folder: Awaited<ReturnType<typeof migratedFolder>>;
   let environment: Record<string, string>;
   beforeAll(async () => {
     harness = await startHarness();
-    folder = mkdtempSync(path.join(tmpdir(), "unfit-"));
+    folder = await migratedFolder();
     const { packageId, operatorCapIds } = harness.net.treasury;
     environment = {
-      DATA_DIR: folder,
+      DATA_DIR: folder.folder,
       PORT: "0",
       NETWORKS: "testnet",
       // A localnet's fullnode has none of testnet's objects.
@@ -37,7 +35,7 @@ describe("a start on an unsuitable fullnode", () => {
   });
   afterAll(async () => {
     await harness.close();
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   });
 
   it(
@@ -66,7 +64,7 @@ describe("a start on an unsuitable fullnode", () => {
   );
 
   it("reports its own reason if the doctor finds nothing wrong", async () => {
-    const config = loadConfig({ DATA_DIR: folder, PORT: "0", LOCALNET_URL: harness.net.url });
+    const config = loadConfig({ DATA_DIR: folder.folder, PORT: "0", LOCALNET_URL: harness.net.url });
     const db = { query: async () => [] } as never;
     const cause = new Error("something else");
     expect(await explainChainFailure(cause, { network: config.networks[0], db })).toBe(cause);
