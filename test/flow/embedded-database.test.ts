@@ -1,12 +1,10 @@
 /** The embedded database on its thread behaves like a PostgreSQL server, and keeps committed rows. */
-import path from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { openPglite } from "../../src/service/platform/store/open-pglite.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 
 const { folder, remove } = await migratedFolder();
-const open = () => openPglite(path.join(folder, "pg"));
 const ID = "01a1fc74-6ac7-7131-add9-f73956106411";
 let database: Database | undefined;
 
@@ -18,7 +16,7 @@ afterAll(async () => {
 it("the embedded database reports errors with their codes, continues after them, and keeps its rows across a restart", {
   timeout: 600_000,
 }, async () => {
-  database = await open();
+  database = await openPglite(folder);
   const insert = "INSERT INTO project (id, name, network) VALUES ($1, 'acme', 'localnet')";
   await database.query(insert, [ID]);
   await expect(database.query(insert, [ID])).rejects.toMatchObject({
@@ -39,7 +37,7 @@ it("the embedded database reports errors with their codes, continues after them,
   await database.close();
   await expect(database.query("SELECT 1")).rejects.toThrow();
 
-  database = await open();
+  database = await openPglite(folder);
   expect(await database.query("SELECT id, name, balance_micro_usd AS balance FROM project")).toEqual([
     { id: ID, name: "acme", balance: 0n },
   ]);

@@ -8,9 +8,10 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../interop/run-program.ts";
 import { compiledProgram, programEnvironment, programMissing } from "../support/environment.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { copyCheckout } from "../support/repository/copy-checkout.ts";
 import { installClient } from "../support/repository/install-client.ts";
-import { readSource } from "../support/repository/source-files.ts";
+import { ROOT, readSource } from "../support/repository/source-files.ts";
 
 const README = readSource("README.md").text;
 /** Commands that this test does not run, with the place where they run or the reason. */
@@ -24,12 +25,14 @@ const SETTINGS = {
   ...{ PORT: "0", LOCALNET_PORT: "0" },
   ...{ PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1", PROTOCOL_PARAMETERS: "off" },
 } as const;
+const BRIEF = { NODE_OPTIONS: `--import ${path.join(ROOT, "test/support/service/brief-v8.mjs")}` } as const;
 /** Ends only a program that hangs, however slow the machine is. */
 const PATIENT = { timeoutMs: 300_000 };
 const python = await pythonWithCodeGenerators();
 
 describe("the README", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
+  const migrated = migratedFolder();
   let service: ChildProcess;
   let url = "http://127.0.0.1:3000";
   /** The line of the first program that sets the ids. */
@@ -39,11 +42,14 @@ describe("the README", () => {
     copyCheckout(folder);
     // What npm ci builds last, from the same sources.
     cpSync(compiledProgram.folder()!, path.join(folder, "dist"), { recursive: true });
+    // The demo's command begins with an empty folder.
+    cpSync((await migrated).folder, path.join(folder, ".data"), { recursive: true });
     ({ service, url } = await startService());
   });
   afterAll(async () => {
     if (service?.exitCode === null) await stop(service, "SIGTERM");
     rmSync(folder, { recursive: true });
+    (await migrated).remove();
   });
 
   it("has a first program that runs unchanged and prints a signature", async () => {
@@ -65,7 +71,7 @@ describe("the README", () => {
         process.execPath,
         ["hello.mjs"],
         "",
-        {},
+        BRIEF,
         { ...PATIENT, folder: empty },
       );
       expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -139,7 +145,7 @@ describe("the README", () => {
   /** Runs a line of shell in the copy and returns its output. Throws with the error output if it fails. */
   async function succeeds(line: string): Promise<string> {
     const options = { ...PATIENT, folder };
-    const { code, out, err } = await runProgram("sh", ["-c", atService(line)], "", {}, options);
+    const { code, out, err } = await runProgram("sh", ["-c", atService(line)], "", BRIEF, options);
     expect({ line, code, err: code === 0 ? "" : err }).toEqual({ line, code: 0, err: "" });
     return out.toString();
   }
@@ -149,7 +155,7 @@ describe("the README", () => {
     const child = spawn("npm", ["start"], {
       cwd: folder,
       detached: true,
-      env: { ...programEnvironment, ...SETTINGS },
+      env: { ...programEnvironment, ...SETTINGS, ...BRIEF },
       stdio: ["ignore", "pipe", "inherit"],
     });
     const lines = createInterface({ input: child.stdout! });

@@ -84,6 +84,9 @@ export function posingEnvironment(
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: "4",
     ADMIN_API_KEY: ADMIN_KEY,
+    // Real tables cannot be built from these networks' keys.
+    PROTOCOL_PARAMETERS: "off",
+    PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1",
     NETWORKS: networks.map(({ name }) => name).join(),
     ...Object.assign({}, ...networks.map(environmentOf)),
   };

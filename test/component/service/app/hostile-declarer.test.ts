@@ -1,7 +1,7 @@
 /** A project that makes the service read from a rate-limited fullnode, beside a project that signs. */
 import { randomBytes } from "node:crypto";
 import { toBase58 } from "@mysten/sui/utils";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Localnet, startLocalnet } from "../../../../src/localnet/localnet.ts";
 import { takeDeposits } from "../../../../src/service/app/take-deposits.ts";
 import { declareDeposit } from "../../../../src/service/billing/deposits/declare-deposit.ts";
@@ -41,11 +41,9 @@ let deposits: Deposits;
 let answerRead: () => Promise<Response> | undefined = () => undefined;
 let transactionReads = 0;
 
-beforeEach(() => {
+beforeEach(async () => {
   transactionReads = 0;
   answerRead = () => undefined;
-});
-beforeAll(async () => {
   [database, localnet] = await Promise.all([
     openTestDatabase().then((opened) => observeDatabase(opened)),
     startLocalnet({ mpc: createSimMpc() }),
@@ -76,7 +74,7 @@ beforeAll(async () => {
   });
   deposits = taken.deposits!;
 }, DATABASE_TIMEOUT_MS);
-afterAll(async () => {
+afterEach(async () => {
   await service.stop();
   await localnet.close();
   await database.close();
@@ -153,16 +151,6 @@ describe("made-up deposits", { timeout: 120_000 }, () => {
     expect(transactionReads).toBe(BUDGET);
   });
 
-  it("are not looked up again at once", async () => {
-    const projectId = await projectWith(database, 0n);
-    const digest = toBase58(new Uint8Array(randomBytes(32)));
-    const declare = () => declareDeposit(deposits, { projectId, origin: TEST_ORIGIN }, digest);
-    for (let count = 0; count < 10; count++)
-      await expect(declare()).rejects.toMatchObject({ reason: "DEPOSIT_NOT_FOUND" });
-    expect(transactionReads).toBeLessThan(10);
-  });
-
-  // The fullnode is still held back after this test, so it is the last.
   it("do not delay the submitter or the settler when the fullnode refuses them", async () => {
     const hostile = await projectWith(database, 0n);
     answerRead = async () => new Response(null, { status: 429 });
@@ -177,5 +165,14 @@ describe("made-up deposits", { timeout: 120_000 }, () => {
     expect(isHeldBack).toBe(false);
     expect(transactionReads).toBeGreaterThan(0);
     expect(Object.keys(await declaring).sort()).toEqual(["CHAIN_READS_EXHAUSTED", "CHAIN_UNAVAILABLE"]);
+  });
+
+  it("are not looked up again at once", async () => {
+    const projectId = await projectWith(database, 0n);
+    const digest = toBase58(new Uint8Array(randomBytes(32)));
+    const declare = () => declareDeposit(deposits, { projectId, origin: TEST_ORIGIN }, digest);
+    for (let count = 0; count < 10; count++)
+      await expect(declare()).rejects.toMatchObject({ reason: "DEPOSIT_NOT_FOUND" });
+    expect(transactionReads).toBeLessThan(10);
   });
 });
