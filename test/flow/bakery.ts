@@ -2,9 +2,10 @@
  * Prepares the folder behind `bakedFolder` and the service behind `sharedService`, each at its first request of a run,
  * and removes them when the run ends.
  */
-import { cpSync } from "node:fs";
+
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { cpSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";

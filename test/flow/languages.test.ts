@@ -116,7 +116,11 @@ const PROGRAMS: readonly Program[] = [
     async check(work) {
       const variables = await goVariables(work);
       const checker = path.join(work, "check-types");
-      await run("go", ["build", "-o", checker, path.join(ROOT, "test/support/repository/check-types.go")], variables);
+      await run(
+        "go",
+        ["build", "-o", checker, path.join(ROOT, "test/support/repository/check-types.go")],
+        variables,
+      );
       await run(checker, [example("go-signer/main.go")], { ...variables, CGO_ENABLED: "0" });
     },
     async prepare(work) {

@@ -7,8 +7,8 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../interop/run-program.ts";
-import { compiledProgram, programEnvironment, programMissing } from "../support/environment.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
+import { compiledProgram, programEnvironment, programMissing } from "../support/environment.ts";
 import { copyCheckout } from "../support/repository/copy-checkout.ts";
 import { installClient } from "../support/repository/install-client.ts";
 import { ROOT, readSource } from "../support/repository/source-files.ts";
@@ -67,13 +67,10 @@ describe("the README", () => {
       cpSync(path.join(folder, ".data/dev.json"), path.join(empty, ".data/dev.json"));
       const program = firstProgram().replace("threshold-signing-service/sdk", "threshold-signing-client");
       writeFileSync(path.join(empty, "hello.mjs"), program);
-      const { code, out, err } = await runProgram(
-        process.execPath,
-        ["hello.mjs"],
-        "",
-        BRIEF,
-        { ...PATIENT, folder: empty },
-      );
+      const { code, out, err } = await runProgram(process.execPath, ["hello.mjs"], "", BRIEF, {
+        ...PATIENT,
+        folder: empty,
+      });
       expect({ code, err }).toEqual({ code: 0, err: "" });
       expect(out.toString()).toMatch(PRINTED);
     } finally {

@@ -17,13 +17,7 @@ import { pollUntil } from "../support/poll-until.ts";
 import { grpcJsClient } from "../support/service/protocol-clients.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
 import { sharedService } from "../support/service/shared-service.ts";
-import {
-  fromBase64,
-  onboardOver,
-  reserveOver,
-  signEnd,
-  submitOver,
-} from "../support/service/user.ts";
+import { fromBase64, onboardOver, reserveOver, signEnd, submitOver } from "../support/service/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const postgres = await testDatabase();
@@ -90,7 +84,10 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
 
   it("lets an operator verify the ledger while it runs", { timeout: 600_000 }, async () => {
     const verify = async () => {
-      const { exitCode, out } = await runCli(["ledger", "verify", "--json"], { DATA_DIR: folder, ...environment });
+      const { exitCode, out } = await runCli(["ledger", "verify", "--json"], {
+        DATA_DIR: folder,
+        ...environment,
+      });
       return { exitCode, differences: JSON.parse(out) as unknown[] };
     };
     expect(await verify()).toEqual({ exitCode: 0, differences: [] });
