@@ -5,14 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { buffer, text } from "node:stream/consumers";
-import {
-  Curve,
-  Hash,
-  type IkaClient,
-  publicKeyFromDWalletOutput,
-  SignatureAlgorithm,
-  UserShareEncryptionKeys,
-} from "@ika.xyz/sdk";
+import { Curve, Hash, type IkaClient, publicKeyFromDWalletOutput, SignatureAlgorithm } from "@ika.xyz/sdk";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -33,6 +26,7 @@ import type { BackgroundLoop } from "../../src/service/platform/lifecycle/backgr
 import { createMetrics } from "../../src/service/platform/telemetry/metrics.ts";
 import { createExitDrill } from "../../src/signer/exit-drill.ts";
 import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
+import { derivedKeys, giveParameters } from "../component/localnet/sdk-shortcuts.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { ownerOf } from "../support/database/exits.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
@@ -87,8 +81,9 @@ async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: ToS
   const ikaCoinType = `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`;
   const network = { url: localnet.url, ikaConfig: localnet.ikaConfig, ikaCoinType };
   const sdk = await connectSdk(network, owner, knownIka);
+  if (knownIka === undefined) giveParameters(sdk.ika, Curve.ED25519, sdk.networkOutput);
   knownIka = sdk.ika;
-  const keys = await UserShareEncryptionKeys.fromRootSeedKey(seed, Curve.ED25519);
+  const keys = await derivedKeys(seed, Curve.ED25519);
   const dWallet = await sdk.ika.getDWalletInParticularState(dwallet.dwallet.id, "Active", POLL);
   const presign = await sdk.readyPresign(Curve.ED25519, SignatureAlgorithm.EdDSA);
   const share = await sdk.ika.getEncryptedUserSecretKeyShare(dwallet.encryptedUserSecretKeyShareId);

@@ -10,13 +10,11 @@ import {
   type SignatureAlgorithm,
   UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
-import { type BcsType, bcs } from "@mysten/sui/bcs";
-import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { derivePlainUserKeys } from "../../../src/client/crypto/user-keys.ts";
-import { curveNumber } from "../../../src/protocol/algorithms.ts";
+import type { BcsType } from "@mysten/sui/bcs";
 import { environment } from "../../support/environment.ts";
 import { pollUntil } from "../../support/poll-until.ts";
 import { type ActiveDwallet, me, POLL, type SdkDriver } from "./sdk-driver.ts";
+import { derivedKeys } from "./sdk-shortcuts.ts";
 import { isValid, type SdkAlgorithm } from "./sdk-triples.ts";
 
 /** A user's keys on a curve, registered. The SDK makes them at night, which takes about ten seconds. */
@@ -27,36 +25,11 @@ export async function registeredKeys(
 ): Promise<UserShareEncryptionKeys> {
   const keys = environment.isReference
     ? await UserShareEncryptionKeys.fromRootSeedKey(new Uint8Array(32).fill(seed), curve)
-    : quickKeys(curve, seed);
+    : await derivedKeys(new Uint8Array(32).fill(seed), curve);
   await noticeClosedConnections();
   await sdk.registerKey(keys, curve);
   return keys;
 }
-
-/** The SDK's form of a user's keys, which this project derives in a tenth of a second: the SDK derives the same in ten. */
-export function quickKeys(curve: Curve, seed: number): UserShareEncryptionKeys {
-  const { encryptionKey, decryptionKey, signerSecretKey } = derivePlainUserKeys(
-    new Uint8Array(32).fill(seed),
-    curve,
-  );
-  const serialized = SerializedKeys.serialize({
-    version: 1,
-    encryptionKey,
-    decryptionKey,
-    secretShareSigningSecretKey: Ed25519Keypair.fromSecretKey(signerSecretKey).getSecretKey(),
-    curve: curveNumber(curve),
-  });
-  return UserShareEncryptionKeys.fromShareEncryptionKeysBytes(serialized.toBytes());
-}
-
-/** The SDK's `VersionedUserShareEncryptionKeys`, version 2. */
-const SerializedKeys = bcs.struct("UserShareEncryptionKeysV2", {
-  version: bcs.u8(),
-  encryptionKey: bcs.byteVector(),
-  decryptionKey: bcs.byteVector(),
-  secretShareSigningSecretKey: bcs.string(),
-  curve: bcs.u64(),
-});
 
 /**
  * Waits one turn of the event loop after the WebAssembly has blocked the thread for seconds, so that `fetch` notices

@@ -1,11 +1,11 @@
 import { CoordinatorInnerModule, type UserShareEncryptionKeys } from "@ika.xyz/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type ActiveDwallet, me, POLL, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
+import { derivedKeys } from "../../component/localnet/sdk-shortcuts.ts";
 import {
   isSound,
   noticeClosedConnections,
   publicKeyOf,
-  quickKeys,
   requestOf,
   signWithSdk,
 } from "../../component/localnet/sdk-steps.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 describe.each(SDK_CURVES)("a dWallet that is given away on $curve", ({ curve, signs }) => {
   test("a recipient accepts a share that was encrypted to it, and signs with it", async () => {
     const giver = await sharedKeys(curve);
-    const recipient = quickKeys(curve, 24);
+    const recipient = await derivedKeys(new Uint8Array(32).fill(24), curve);
     await sdk.registerKey(recipient, curve);
     const { dwallet, shareId: sourceId } = await sharedDwallet(curve);
 

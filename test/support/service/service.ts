@@ -6,6 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { compiledProgram, programEnvironment } from "../environment.ts";
+import { ROOT } from "../repository/source-files.ts";
 
 /** A service in its own process, on free ports, in a folder that survives a crash of the process. */
 export interface ServiceProcess {
@@ -126,12 +127,8 @@ export async function startLocalnetProcess(folder: string): Promise<LocalnetProc
  * PostgreSQL unless its environment says otherwise.
  */
 export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
-  const root = path.resolve(import.meta.dirname, "../../..");
-  const compiled = compiledProgram.read();
-  const program =
-    compiled === undefined ? ["--import", "tsx", path.join(root, "src/cli/main.ts")] : [compiled];
-  return spawn(process.execPath, [...FLAGS, ...program, ...argv], {
-    cwd: root,
+  return spawn(process.execPath, tssArguments(argv), {
+    cwd: ROOT,
     env: {
       ...programEnvironment,
       ...("DATABASE_URL" in environment && { DATABASE_POOL_SIZE: "2" }),
@@ -139,6 +136,14 @@ export function runTss(argv: readonly string[], environment: Record<string, stri
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
+}
+
+/** What Node runs for one `tss` command. */
+export function tssArguments(argv: readonly string[]): string[] {
+  const compiled = compiledProgram.read();
+  const program =
+    compiled === undefined ? ["--import", "tsx", path.join(ROOT, "src/cli/main.ts")] : [compiled];
+  return [...FLAGS, ...program, ...argv];
 }
 
 /** A test ends before it earns back what V8's optimizing compiler spends on the WebAssembly of a new process. */
