@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { Curve, Hash, type IkaClient, publicKeyFromDWalletOutput, SignatureAlgorithm } from "@ika.xyz/sdk";
@@ -25,6 +26,7 @@ import { findTriple } from "../../src/protocol/algorithms.ts";
 import type { BackgroundLoop } from "../../src/service/platform/lifecycle/background-loop.ts";
 import { createMetrics } from "../../src/service/platform/telemetry/metrics.ts";
 import { createExitDrill } from "../../src/signer/exit-drill.ts";
+import { runCli } from "../component/cli/run-cli.ts";
 import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
 import { derivedKeys, giveParameters } from "../component/localnet/sdk-shortcuts.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
@@ -35,6 +37,8 @@ import { runTss, type ServiceProcess, startService } from "../support/service/se
 import { silentLog } from "../support/silent-log.ts";
 import { idsOf } from "../unit/client/sdk/chain-harness.ts";
 
+/** The localnet's tables are the same for each test. */
+const TABLES = path.join(tmpdir(), "ika-localnet", "mpc-cache");
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 const message = new TextEncoder().encode("signed without the service");
@@ -54,7 +58,7 @@ let capOfSecond: string;
 let drill: BackgroundLoop | undefined;
 
 beforeAll(async () => {
-  localnet = await startLocalnet({ dataDirectory: path.join(folder, "localnet") });
+  localnet = await startLocalnet({ dataDirectory: path.join(folder, "localnet"), cacheDirectory: TABLES });
   service = await startService(folder, { LOCALNET_URL: localnet.url, PRESIGN_BUCKETS: "ED25519/EdDSA" });
   const { baseUrl, apiKey } = service.access;
   const { treasuryId } = localnet.treasury;
@@ -316,10 +320,10 @@ describe("a user who leaves", { timeout: 600_000 }, () => {
     write("seed", Buffer.from(seed).toString("hex"));
     write("key", owner.getSecretKey());
     write("refusal", JSON.stringify(await client.signRefusal({ seed, dwalletId })));
+    const chain = ["--network", "localnet", "--fullnode", localnet.url];
+    const paid = [...chain, "--key-file", files["key"]!, "--yes"];
     const run = async (...args: string[]) => {
-      const chain = ["--network", "localnet", "--fullnode", localnet.url];
-      const program = runTss(["treasury", ...args, ...chain, "--key-file", files["key"]!, "--yes"], {});
-      const [out, error] = await Promise.all([text(program.stdout!), text(program.stderr!)]);
+      const { out, err: error } = await runCli(["treasury", ...args, ...paid]);
       return { out, error };
     };
     const refuse = () => run("refuse", "--authorization", files["refusal"]!);
@@ -335,15 +339,15 @@ describe("a user who leaves", { timeout: 600_000 }, () => {
     ];
     const exit = () => run("exit", ...signed);
     const rehearse = async () => {
-      const named = ["--network", "localnet", "--fullnode", localnet.url, ...signed.slice(0, 4)];
-      const program = runTss(["treasury", "rehearse-exit", ...named], {});
-      return (await Promise.all([text(program.stdout!), text(program.stderr!)])).join("");
+      const { out, err } = await runCli(["treasury", "rehearse-exit", ...chain, ...signed.slice(0, 4)]);
+      return out + err;
     };
     expect(await rehearse()).toContain("The user could leave now.");
     chmodSync(files["seed"]!, 0o644);
     expect((await exit()).error).toContain("chmod 600");
     chmodSync(files["seed"]!, 0o600);
-    expect((await exit()).out).toContain("now has the dWallet's capability");
+    const program = runTss(["treasury", "exit", ...signed, ...paid], {});
+    expect(await text(program.stdout!)).toContain("now has the dWallet's capability");
     expect((await exit()).error).toContain("does not hold the dWallet");
     expect(await rehearse()).toContain("DWALLET_LEFT");
   });

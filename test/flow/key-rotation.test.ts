@@ -3,6 +3,7 @@
  * look like those of the live networks: a DKG output of version 1, and one of version 4 for each epoch.
  */
 import { randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { createClient } from "../../src/client/sdk/index.ts";
@@ -10,6 +11,7 @@ import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
+import { environment } from "../support/environment.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 import { fromBase64 } from "../support/service/user.ts";
@@ -25,13 +27,15 @@ afterAll(async () => {
 it("old and new dWallets sign after a rotation, each under its own key", { timeout: 600_000 }, async () => {
   const localnet = await startLocalnet({
     dataDirectory: path.join(folder, "localnet"),
+    cacheDirectory: path.join(tmpdir(), "ika-localnet", "mpc-cache"),
     hasVersion1Dkg: true,
   });
   stops.push(() => localnet.close());
   const service: ServiceProcess = await startService(folder, {
     LOCALNET_URL: localnet.url,
     PRESIGN_BUCKETS: "ED25519/EdDSA",
-    PROTOCOL_PARAMETERS: "on",
+    // This package's client builds its own.
+    PROTOCOL_PARAMETERS: environment.isReference ? "on" : "off",
   });
   stops.push(() => service.stop());
   const { baseUrl, apiKey } = service.access;

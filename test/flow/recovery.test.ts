@@ -1,6 +1,7 @@
 /** A user recovers their shares from the seed and the chain after the service is gone; real cryptography. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { GrpcTypes } from "@mysten/sui/grpc";
@@ -16,6 +17,7 @@ import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { DWallet, EncryptedUserSecretKeyShare } from "../../src/protocol/chain/chain-structs.ts";
 import { startLyingFullnode } from "../component/cli/lying-fullnode.ts";
+import { runCli } from "../component/cli/run-cli.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
@@ -37,7 +39,10 @@ let left: OnboardResult;
 
 beforeAll(async () => {
   writeFileSync(seedFile, Buffer.from(seed).toString("hex"), { mode: 0o600 });
-  localnet = await startLocalnet({ dataDirectory: path.join(folder, "localnet") });
+  localnet = await startLocalnet({
+    dataDirectory: path.join(folder, "localnet"),
+    cacheDirectory: path.join(tmpdir(), "ika-localnet", "mpc-cache"),
+  });
   service = await startService(folder, { LOCALNET_URL: localnet.url, PRESIGN_BUCKETS: "ED25519/EdDSA" });
   const { baseUrl, apiKey } = service.access;
   const chain = { network: "localnet", fullnodeUrl: localnet.url, ika: idsOf(localnet) } as const;
@@ -92,12 +97,17 @@ describe("after the service has stopped", { timeout: 600_000 }, () => {
   });
 });
 
-/** Runs `tss recover` in a process of its own, without any configuration of the service. */
-async function tssRecover(...args: readonly string[]) {
-  const program = runTss(
-    ["recover", "--network", "localnet", "--seed-file", seedFile, "--fullnode-url", ...args],
-    {},
-  );
+const recoverWith = (args: readonly string[]) => [
+  ...["recover", "--network", "localnet", "--seed-file", seedFile, "--fullnode-url"],
+  ...args,
+];
+
+/** Runs `tss recover` in this process, without any configuration of the service. */
+const tssRecover = (...args: readonly string[]) => runCli(recoverWith(args));
+
+/** Runs it in a process of its own. */
+async function spawnRecover(...args: readonly string[]) {
+  const program = runTss(recoverWith(args), {});
   const exit = new Promise<number | null>((resolve) => program.once("exit", resolve));
   const [out, err, exitCode] = await Promise.all([text(program.stdout!), text(program.stderr!), exit]);
   return { exitCode, out, err };
@@ -113,7 +123,7 @@ describe("the command", { timeout: 600_000 }, () => {
 
     const out = path.join(folder, "share");
     const one = ["--dwallet", idOf(kept), "--curve", curve, "--out", out];
-    const written = await tssRecover(localnet.url, ...one);
+    const written = await spawnRecover(localnet.url, ...one);
     expect(written).toMatchObject({ exitCode: 0, err: "" });
     expect(readFileSync(out, "utf8")).toBe(`${kept.userSecretKeyShareHex}\n`);
     expect(statSync(out).mode & 0o777).toBe(0o600);
@@ -138,6 +148,9 @@ describe("the command", { timeout: 600_000 }, () => {
 describe("a fresh service whose database was deleted", { timeout: 600_000 }, () => {
   it("signs again with the dWallet that its owner brings, and with no other's", async () => {
     rmSync(path.join(folder, "pg"), { recursive: true });
+    const empty = await migratedFolder();
+    renameSync(path.join(empty.folder, "pg"), path.join(folder, "pg"));
+    empty.remove();
     service = await startService(folder, { LOCALNET_URL: localnet.url, PRESIGN_BUCKETS: "ED25519/EdDSA" });
     const { baseUrl, apiKey } = service.access;
     const { treasuryId } = localnet.treasury;

@@ -420,16 +420,19 @@ describe("a signer that is killed", () => {
       ]),
       [["acceptDWallet", "after"] as const],
     ),
-  )("at %s of an onboarding, %s the service gets it, makes the same key for one charge", async (method, when) => {
-    const before = await charges();
-    const name = `killed-${when}-${method}`;
-    await killAt(method, when, () => create(name));
-    const kept = await seedOf(name);
-    const key = await create(name);
-    expect(await seedOf(name)).toEqual(kept);
-    expect(await charges()).toEqual({ ...before, dkg: before.dkg + 1 });
-    await signs(key);
-  });
+  )(
+    "at %s of an onboarding, %s the service gets it, makes the same key for one charge",
+    async (method, when) => {
+      const before = await charges();
+      const name = `killed-${when}-${method}`;
+      await killAt(method, when, () => create(name));
+      const kept = await seedOf(name);
+      const key = await create(name);
+      expect(await seedOf(name)).toEqual(kept);
+      expect(await charges()).toEqual({ ...before, dkg: before.dkg + 1 });
+      await signs(key);
+    },
+  );
 
   it.each(atNight(["reserveSign", "submitSign"], ["submitSign"]))(
     "at %s of a signature returns it for one charge when the call is repeated",
