@@ -714,7 +714,7 @@ describe("a signer with nothing but a master seed", () => {
     expect(logs.flat().join("\n")).not.toContain(master);
   });
 
-  // By day, keys.test.ts and the name of resume.test.ts have it.
+  // By day, keys.test.ts has the refusal, and resume.test.ts that the service makes it.
   it.each(atNight(["pays for nothing, and names the field"], []))("of another seed %s", async () => {
     const before = await charges();
     const other = await startSignerProcess({ ...environment, SIGNER_MASTER_SEED_HEX: "0123".repeat(16) });
