@@ -14,35 +14,31 @@ import { DWallet_State } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
 import type { UserKeys } from "../../src/client/crypto/engine.ts";
 import { deriveUserKeys, signDWalletOutput } from "../../src/client/crypto/user-keys.ts";
-import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
+import { createClient, type OnboardResult, type TssClient } from "../../src/client/sdk/index.ts";
 import { poll } from "../../src/protocol/chain/poll.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 import { downloadParameters } from "../support/service/user.ts";
 
 const curve = "ED25519";
-const { folder, keys, remove } = await bakedFolder();
-const { seed, onboarded: own } = keys[curve];
+const seed = new Uint8Array(randomBytes(32));
 const signature = { seed, curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 const message = new TextEncoder().encode("mine alone");
-let service: ServiceProcess;
+let service: SharedService;
+let own: OnboardResult;
 let client: TssClient;
 let user: UserKeys;
 let chosenShareHex: string;
 let chosen: DWallet;
 
 beforeAll(async () => {
-  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA", PROTOCOL_PARAMETERS: "on" });
+  service = await sharedService();
   client = connect();
+  own = await client.onboard({ seed, curve });
   user = deriveUserKeys(seed, curve);
   await makeChosenShare();
 });
-afterAll(async () => {
-  user?.destroy();
-  await service?.stop();
-  remove();
-});
+afterAll(() => user?.destroy());
 
 test("the user does not resume a dWallet whose share another party chose", async () => {
   const resumed = client.resumeOnboard({ seed, curve, dwalletId: chosen.dwalletId });

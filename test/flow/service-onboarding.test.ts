@@ -7,14 +7,12 @@ import { createInlineEngine } from "../../src/client/crypto/engines/inline-engin
 import { signDWalletOutput, signEncryptionKey } from "../../src/client/crypto/user-keys.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/chain/session-identifier.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 import { base64, downloadParameters, fromBase64 } from "../support/service/user.ts";
 
-const { folder, remove } = await bakedFolder();
 const engine = createInlineEngine();
 const sessionIdentifier = new Uint8Array(randomBytes(32));
-let service: ServiceProcess;
+let service: SharedService;
 let keys: UserKeys;
 let dkg: PreparedDkg;
 let senderAddress: string;
@@ -24,7 +22,7 @@ let registered: Json;
 type Json = Record<string, string>;
 
 beforeAll(async () => {
-  service = await startService(folder, { PROTOCOL_PARAMETERS: "on" });
+  service = await sharedService();
   const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
   const seed = new Uint8Array(randomBytes(32));
   keys = await engine.deriveUserKeys({ curve: "ED25519", seed });
@@ -45,8 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   keys?.[Symbol.dispose]();
   await engine.close();
-  await service?.stop();
-  remove();
 });
 
 describe("registering an encryption key", () => {

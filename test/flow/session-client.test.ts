@@ -1,32 +1,23 @@
 /** A page with a session, and no key, onboards and signs with a running service. The backend holds the key. */
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 
 const PAGE = "https://app.example";
 const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 
-describe("a page of an app", async () => {
-  const { folder, remove } = await bakedFolder();
-  let service: ServiceProcess;
+describe("a page of an app", () => {
+  let service: SharedService;
   let backend: TssClient;
 
   beforeAll(async () => {
-    service = await startService(folder, {
-      PRESIGN_BUCKETS: "ED25519/EdDSA",
-      CORS_ORIGINS: "https://a.example",
-    });
+    service = await sharedService();
     const { baseUrl, apiKey, network } = service.access;
     backend = createClient({ baseUrl, apiKey, network });
-  });
-  afterAll(async () => {
-    await service?.stop();
-    remove();
   });
 
   /** The client of a page, with the headers that the browser adds and the tokens of the backend. */

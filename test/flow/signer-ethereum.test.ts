@@ -34,8 +34,7 @@ import { type Anvil, startAnvil } from "../support/chain/anvil.ts";
 import { atNight } from "../support/environment.ts";
 import { runExample } from "../support/repository/run-example.ts";
 import { ROOT } from "../support/repository/source-files.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 import {
   SIGNER_TOKEN,
   type SignerFolder,
@@ -46,8 +45,7 @@ import {
 
 const recipient = "0x00000000000000000000000000000000000000aa";
 const authorization = `Bearer ${SIGNER_TOKEN}`;
-const baked = await bakedFolder();
-let service: ServiceProcess;
+let service: SharedService;
 let anvil: Anvil;
 let files: SignerFolder;
 let signer: SignerProcess;
@@ -55,7 +53,7 @@ let url: string;
 let address: Hex;
 
 beforeAll(async () => {
-  service = await startService(baked.folder, { PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1" });
+  service = await sharedService();
   anvil = await startAnvil();
   files = await signerFolder();
   signer = await startSignerProcess({
@@ -78,9 +76,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await signer?.stop();
   await anvil?.stop();
-  await service?.stop();
   files?.remove();
-  baked.remove();
 });
 
 const ipcPath = () => path.join(files.folder, "ethereum.ipc");

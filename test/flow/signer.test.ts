@@ -58,8 +58,8 @@ import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { ownerOf } from "../support/database/exits.ts";
 import { atNight } from "../support/environment.ts";
-import { bakedFolder } from "../support/service/baked-folder.ts";
-import { runTss, type ServiceProcess, startService, tssArguments } from "../support/service/service.ts";
+import { runTss, tssArguments } from "../support/service/service.ts";
+import { type SharedService, sharedService } from "../support/service/shared-service.ts";
 import { type ServiceProxy, startServiceProxy } from "../support/signer/service-proxy.ts";
 import {
   SIGNER_PASSPHRASE,
@@ -70,16 +70,11 @@ import {
   startSignerProcess,
 } from "../support/signer/signer-process.ts";
 
-const settings = {
-  PRESIGN_BUCKETS: "ED25519/EdDSA,SECP256K1/ECDSASecp256k1",
-  BILLING_PRICE_DKG_MICRO_USD: "7000",
-};
 const raw = {
   signatureAlgorithm: SignatureAlgorithm.EdDSA,
   hashScheme: Hash.SHA512,
 } as const;
-const baked = await bakedFolder();
-let service: ServiceProcess;
+let service: SharedService;
 let client: TssClient;
 let proxy: ServiceProxy;
 let files: SignerFolder;
@@ -87,7 +82,7 @@ let signer: SignerProcess;
 const logs: string[][] = [];
 
 beforeAll(async () => {
-  service = await startService(baked.folder, settings);
+  service = await sharedService();
   const { baseUrl, apiKey, network } = service.access;
   client = createClient({ baseUrl, apiKey, network });
   proxy = await startServiceProxy(baseUrl);
@@ -97,9 +92,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await signer?.stop();
   await proxy?.close();
-  await service?.stop();
   files?.remove();
-  baked.remove();
 });
 
 describe("a key and its signatures", () => {
@@ -215,7 +208,7 @@ describe("a key and its signatures", () => {
     async () => {
       const rpc = createRpcClient(Signer, onSocket("gRPC"));
       const name = "ethereum";
-      const address = addressOf(await rpc.getKey({ name }), "ethereum");
+      const address = addressOf(await rpc.createKey({ name, curve: Curve.SECP256K1 }), "ethereum");
       const message = await rpc.sign({ name, payload: { case: "evmMessage", value: Buffer.from("hello") } });
       expect(verifyMessage("hello", hex(message.signature))).toBe(address);
       const domain = { name: "Mail", version: "1", chainId: 1 };

@@ -20,8 +20,8 @@ export interface SharedService {
 }
 
 /**
- * Makes a project on one service that the run starts once, on a copy of a baked folder. It has presigns of every bucket,
- * serves its metrics to anybody, and builds no protocol parameters. For tests that set nothing, kill nothing and look at
+ * Makes a project on one service that the run starts once, on a copy of a baked folder. It has presigns of every bucket
+ * and protocol parameters, serves its metrics to anybody, and lets pages of https://a.example call it. For tests that set nothing, kill nothing and look at
  * no other project.
  */
 export async function sharedService(): Promise<SharedService> {
@@ -31,8 +31,8 @@ export async function sharedService(): Promise<SharedService> {
   const { project } = await admin.createProject({ name: "shared" });
   const { projectId } = project!;
   await admin.adjustCredit({ projectId, amountMicroUsd: 1_000_000_000n, reason: "tests" });
-  const { onboard, sign, read, billing, sessions } = ApiKeyScope;
-  const scopes = [onboard, sign, read, billing, sessions];
+  const { onboard, sign, read, billing, sessions, webhooks } = ApiKeyScope;
+  const scopes = [onboard, sign, read, billing, sessions, webhooks];
   const { plaintext: apiKey } = await admin.createApiKey({ projectId, name: "tests", scopes });
   return {
     access: { ...access, apiKey },
