@@ -9,10 +9,15 @@ import { derivePlainUserKeys } from "../../../src/client/crypto/user-keys.ts";
 import { curveNumber } from "../../../src/protocol/algorithms.ts";
 import { buildProtocolParameters } from "../../../src/protocol/parameters/build-protocol-parameters.ts";
 import { environment } from "../../support/environment.ts";
+import { noticeClosedConnections } from "./sdk-steps.ts";
 
 /** The keys of a user's seed. */
 export async function derivedKeys(seed: Uint8Array, curve: Curve): Promise<UserShareEncryptionKeys> {
-  if (environment.isReference) return UserShareEncryptionKeys.fromRootSeedKey(seed, curve);
+  if (environment.isReference) {
+    const keys = await UserShareEncryptionKeys.fromRootSeedKey(seed, curve);
+    await noticeClosedConnections();
+    return keys;
+  }
   const { encryptionKey, decryptionKey, signerSecretKey } = derivePlainUserKeys(seed, curve);
   const serialized = SerializedKeys.serialize({
     version: 1,
