@@ -8,28 +8,12 @@ import {
   publicKeyFromDWalletOutput,
   SessionsManagerModule,
   type SignatureAlgorithm,
-  UserShareEncryptionKeys,
+  type UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
 import type { BcsType } from "@mysten/sui/bcs";
-import { environment } from "../../support/environment.ts";
 import { pollUntil } from "../../support/poll-until.ts";
 import { type ActiveDwallet, me, POLL, type SdkDriver } from "./sdk-driver.ts";
-import { derivedKeys } from "./sdk-shortcuts.ts";
 import { isValid, type SdkAlgorithm } from "./sdk-triples.ts";
-
-/** A user's keys on a curve, registered. The SDK makes them at night, which takes about ten seconds. */
-export async function registeredKeys(
-  sdk: SdkDriver,
-  curve: Curve,
-  seed: number,
-): Promise<UserShareEncryptionKeys> {
-  const keys = environment.isReference
-    ? await UserShareEncryptionKeys.fromRootSeedKey(new Uint8Array(32).fill(seed), curve)
-    : await derivedKeys(new Uint8Array(32).fill(seed), curve);
-  await noticeClosedConnections();
-  await sdk.registerKey(keys, curve);
-  return keys;
-}
 
 /**
  * Waits one turn of the event loop after the WebAssembly has blocked the thread for seconds, so that `fetch` notices

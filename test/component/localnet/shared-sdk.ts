@@ -10,12 +10,13 @@ import {
 } from "@ika.xyz/sdk";
 import { startLocalnetChild } from "./localnet-child.ts";
 import { type ActiveDwallet, connectSdk, me, type SdkDriver } from "./sdk-driver.ts";
-import { type ImportedDwallet, importKey, registeredKeys } from "./sdk-steps.ts";
+import { derivedKeys } from "./sdk-shortcuts.ts";
+import { type ImportedDwallet, importKey } from "./sdk-steps.ts";
 import { OWN_SECRETS } from "./sdk-triples.ts";
 
 /**
  * A localnet with real cryptography, and a user with dWallets on it, for several suites. On each curve, the SDK takes
- * about ten seconds for the network's parameters, as long for a user's keys, and three for the message of a DKG.
+ * about ten seconds for the network's parameters, and three for the message of a DKG.
  */
 
 let shared: Promise<{ sdk: SdkDriver; close(): Promise<void> }> | undefined;
@@ -27,9 +28,12 @@ export async function sharedSdk(): Promise<SdkDriver> {
 }
 
 /** The keys of the shared user on a curve, registered. */
-export const sharedKeys: (curve: Curve) => Promise<UserShareEncryptionKeys> = perCurve(async (curve) =>
-  registeredKeys(await sharedSdk(), curve, SEED),
-);
+export const sharedKeys: (curve: Curve) => Promise<UserShareEncryptionKeys> = perCurve(async (curve) => {
+  const sdk = await sharedSdk();
+  const keys = await derivedKeys(sharedSeed(), curve);
+  await sdk.registerKey(keys, curve);
+  return keys;
+});
 
 /** A dWallet that the shared user has accepted. */
 export const sharedDwallet: (curve: Curve) => Promise<SharedDwallet> = perCurve(async (curve) => {
