@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { fromBase58 } from "@mysten/sui/utils";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/demo/throwaway-service.ts";
 import {
   Curve,
   createClient,
@@ -15,7 +14,9 @@ import {
 } from "../../src/client/sdk/index.ts";
 import { openDeviceKey } from "../../src/client/sdk/sessions/device-key.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 import {
   type ExampleProgram,
   factOn,
@@ -29,7 +30,8 @@ import {
 
 const CHROMIUM = "/usr/bin/chromium";
 const EDDSA = { signatureAlgorithm: "EdDSA", hash: "SHA512" } as const;
-let service: ThrowawayService;
+const { folder, remove } = await migratedFolder();
+let service: ServiceProcess;
 let backend: ExampleProgram;
 let browser: Browser;
 let url: string;
@@ -40,7 +42,7 @@ if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the ex
 
 describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
   beforeAll(async () => {
-    service = await startThrowawayService({ PRESIGN_BUCKETS: "ED25519/EdDSA" });
+    service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
     backend = await startExampleProgram("examples/web/README.md", service.access);
     url = backend.url;
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
@@ -49,6 +51,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     await browser?.close();
     backend?.stop();
     await service?.stop();
+    remove();
   });
   beforeEach(async () => {
     page = await browser.newPage();

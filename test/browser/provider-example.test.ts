@@ -7,12 +7,13 @@ import { fromBase58 } from "@mysten/sui/utils";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type LocalApp, type LocalProvider, startLocalProvider } from "../../examples/web/local-provider.ts";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/demo/throwaway-service.ts";
 import { type AdminClient, createAdminClient, SessionScope } from "../../src/client/sdk/admin/index.ts";
 import { createClient } from "../../src/client/sdk/index.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { pollUntil } from "../support/poll-until.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 import {
   type ExampleProgram,
   factOn,
@@ -26,14 +27,18 @@ import {
 import { idTokenOf, tokenPart } from "./provider-token.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-let service: ThrowawayService;
+const { folder, remove } = await migratedFolder();
+let service: ServiceProcess;
 
 beforeAll(async () => {
   // Keys on this machine, which the service refuses by default except on a developer's localnet.
   const environment = { PRESIGN_BUCKETS: "ED25519/EdDSA", IDENTITY_PRIVATE_ADDRESSES: "true" };
-  service = await startThrowawayService(environment);
+  service = await startService(folder, environment);
 });
-afterAll(() => service?.stop());
+afterAll(async () => {
+  await service?.stop();
+  remove();
+});
 
 if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the example web without a backend");
 

@@ -3,10 +3,11 @@ import { existsSync } from "node:fs";
 import { fromBase58 } from "@mysten/sui/utils";
 import { type Browser, chromium, type Page, type Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/demo/throwaway-service.ts";
 import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 import {
   type ExampleProgram,
   factOn,
@@ -21,7 +22,8 @@ import {
 const CHROMIUM = "/usr/bin/chromium";
 const EDDSA = { signatureAlgorithm: "EdDSA", hash: "SHA512" } as const;
 const SUBMIT = "**/tss.v1.Signing/SubmitSign";
-let service: ThrowawayService;
+const { folder, remove } = await migratedFolder();
+let service: ServiceProcess;
 let program: ExampleProgram;
 let browser: Browser;
 let page: Page;
@@ -31,7 +33,7 @@ if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the ex
 
 describe.skipIf(!existsSync(CHROMIUM))("the example react", () => {
   beforeAll(async () => {
-    service = await startThrowawayService({ PRESIGN_BUCKETS: "ED25519/EdDSA" });
+    service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
     program = await startExampleProgram("examples/react/README.md", service.access);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   });
@@ -39,6 +41,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example react", () => {
     await browser?.close();
     program?.stop();
     await service?.stop();
+    remove();
   });
   beforeEach(async () => {
     page = await browser.newPage();
