@@ -1,7 +1,7 @@
 /** The console's pages of a project's users, their sessions and webhooks, and the origins of a key, in Chromium. */
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { createAdminClient } from "../../src/client/sdk/admin/index.ts";
 import { verifyWebhook } from "../../src/client/sdk/calls/verify-webhook.ts";
@@ -10,6 +10,7 @@ import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { startReceiver } from "../support/service/receiver.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type ConsolePages, openConsolePages } from "./console/console-pages.ts";
 import { axeFaults } from "./console/looks.ts";
 import { signIn, visit } from "./console/tour.ts";
 
@@ -17,9 +18,8 @@ const CHROMIUM = "/usr/bin/chromium";
 const { folder, remove } = await migratedFolder();
 let service: ServiceProcess;
 let client: TssClient;
-let browser: Browser;
+let pages: ConsolePages;
 let page: Page;
-let faults: string[];
 
 if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the console's users");
 
@@ -31,24 +31,15 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
     const { baseUrl, apiKey, network } = service.access;
     client = createClient({ baseUrl, apiKey, network });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    pages = await openConsolePages(service.access);
   });
   afterAll(async () => {
-    await browser?.close();
+    await pages?.close();
     await service?.stop();
     remove();
   });
-  beforeEach(async () => {
-    faults = [];
-    page = await browser.newPage();
-    page.setDefaultTimeout(60_000);
-    page.on("pageerror", (error) => void faults.push(String(error)));
-    page.on("console", (line) => {
-      if (["error", "warning"].includes(line.type())) faults.push(line.text());
-    });
-  });
-  afterEach(async () => {
-    await page.close();
+  afterEach(async ({ task }) => {
+    const { faults } = await pages.endTest(task.result?.state === "fail");
     expect(faults).toEqual([]);
   });
 
@@ -58,7 +49,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
 
   it("freezes and unfreezes a user after a confirmation, and filters by state and prefix", async () => {
     for (const reference of ["bea", "bob", "carl"]) await client.users.create({ reference });
-    await signIn(page, service.access, "project");
+    page = await pages.signedIn("project");
     await visit(page, { path: "users" });
     await page.getByRole("button", { name: "Freeze the user bob" }).click();
     const freeze = page.getByRole("dialog", { name: "Freeze the user “bob”?" });
@@ -89,7 +80,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const secretShape = /^whsec_[A-Za-z0-9+/]{32,}=*$/;
     let status = 500;
     const receiver = await startReceiver((_request, response) => response.writeHead(status).end());
-    await signIn(page, service.access, "project");
+    page = await pages.signedIn("project");
     await visit(page, { path: "webhooks" });
     await page.getByRole("button", { name: "Create an endpoint" }).click();
     const create = page.getByRole("dialog", { name: "Create an endpoint" });
@@ -151,7 +142,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
 
   it("deletes a user after a confirmation that says what is kept", async () => {
     await client.users.create({ reference: "gone/1" });
-    await signIn(page, service.access, "project");
+    page = await pages.signedIn("project");
     await visit(page, { path: "users" });
     await rowOf("gone/1").getByRole("link").click();
     await page.getByRole("heading", { level: 1, name: "gone/1" }).waitFor();
@@ -167,12 +158,12 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
       reason: "USER_NOT_FOUND",
     });
     // The browser logs the refused read.
-    expect(faults.splice(0).length).toBeGreaterThan(0);
+    expect(pages.faults.splice(0).length).toBeGreaterThan(0);
   });
 
   it("shows references that differ only in spaces as they are, also in the dialog", async () => {
     for (const reference of ["x y", "x  y", "xy "]) await client.users.create({ reference });
-    await signIn(page, service.access, "project");
+    page = await pages.signedIn("project");
     await visit(page, { path: "users?prefix=x" });
     await rowOf("xy").waitFor();
     const shown = await page.getByRole("row").getByRole("link").allInnerTexts();
@@ -195,7 +186,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await create("names erna", { userReferences: ["erna"] });
     await create("names fritz", { userReferences: ["fritz"] });
     await create("names an algorithm", { algorithms: [SignatureAlgorithm.EdDSA] });
-    await signIn(page, service.access, "project");
+    page = await pages.signedIn("project");
     await visit(page, { path: "users/erna" });
     await rowOf("names erna").waitFor();
     await rowOf("names an algorithm").getByText("EdDSA").waitFor();
@@ -204,20 +195,21 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
 
   it("goes through the users page by page", async () => {
     for (let index = 10; index < 65; index++) await client.users.create({ reference: `many-${index}` });
-    await signIn(page, service.access, "project");
+    page = await pages.signedIn("project");
     await visit(page, { path: "users?prefix=many-" });
     await rowOf("many-10").waitFor();
-    const pages = page.getByRole("navigation", { name: "Pages of users" });
-    await pages.getByRole("button", { name: "Next" }).click();
+    const pager = page.getByRole("navigation", { name: "Pages of users" });
+    await pager.getByRole("button", { name: "Next" }).click();
     await rowOf("many-64").waitFor();
     expect(await rowOf("many-10").count()).toBe(0);
-    await pages.getByRole("button", { name: "Previous" }).click();
+    await pager.getByRole("button", { name: "Previous" }).click();
     await rowOf("many-10").waitFor();
   });
 
   it("revokes a session after a confirmation, and follows sessions that begin elsewhere", async () => {
     const session = { userReference: "dora", scopes: ["read"] as const, origins: ["https://app.example"] };
     const { token } = await client.sessions.create({ ...session, proofKeyThumbprint: "t".repeat(43) });
+    page = await pages.newPage();
     await page.clock.install();
     await signIn(page, service.access, "project");
     await visit(page, { path: "users/dora" });
@@ -254,7 +246,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const statusFrom = async (origin: string) =>
       (await fetch(`${baseUrl}/v1/dwallets`, { headers: { authorization: `Bearer ${plaintext}`, origin } }))
         .status;
-    await signIn(page, service.access, "operator");
+    page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${projectId}` });
     await page.getByRole("button", { name: "Pages of the key web" }).click();
     const dialog = page.getByRole("dialog", { name: "The pages of the key “web”" });
