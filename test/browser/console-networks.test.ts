@@ -1,8 +1,7 @@
 /** The console in Chromium, over a service of two networks on a real PostgreSQL. */
 import { existsSync } from "node:fs";
-import axe, { type AxeResults } from "axe-core";
-import { type Browser, chromium, type Page, type Request } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page, Request } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   ADMIN_KEY,
   fundedProject,
@@ -13,6 +12,8 @@ import {
 } from "../support/chain/two-networks.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { programMissing } from "../support/environment.ts";
+import { type ConsolePages, openConsolePages } from "./console/console-pages.ts";
+import { axeFaults } from "./console/looks.ts";
 import { signIn, visit } from "./console/tour.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -31,10 +32,9 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
     let networks: PosingNetwork[];
     let service: TwoNetworkService;
     let projects: Record<"testnet" | "mainnet", { projectId: string; apiKey: string }>;
-    let browser: Browser;
+    let pages: ConsolePages;
     let page: Page;
     let access: Parameters<typeof signIn>[1];
-    let faults: string[];
     let sent: { readonly call: string; readonly network: string | undefined }[];
 
     beforeAll(async () => {
@@ -48,26 +48,21 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
         mainnet: await fundedProject(service.url, "mainnet", "1000000"),
       };
       access = { baseUrl: service.url, adminApiKey: ADMIN_KEY, apiKey: projects.mainnet.apiKey };
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+      pages = await openConsolePages(access);
     });
     afterAll(async () => {
-      await browser?.close();
+      await pages?.close();
       await service?.stop();
       await Promise.all((networks ?? []).map(({ localnet }) => localnet.close()));
     });
     beforeEach(async () => {
       sent = [];
-      page = await browser.newPage();
-      faults = [];
-      page.on("pageerror", (error) => void faults.push(String(error)));
-      page.on("console", (line) => {
-        if (["error", "warning"].includes(line.type())) faults.push(line.text());
-      });
+      page = await pages.newPage();
       page.on("request", (request) => void sent.push(...calls(request)));
-      return async () => {
-        await page.close();
-        expect(faults).toEqual([]);
-      };
+    });
+    afterEach(async ({ task }) => {
+      const { faults } = await pages.endTest(task.result?.state === "fail");
+      expect(faults).toEqual([]);
     });
 
     const choice = () => page.getByLabel("Network", { exact: true });
@@ -197,11 +192,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
             [choice(), page.locator(".top-end")].map((each) => each.boundingBox()),
           );
           expect(network!.x + network!.width, path).toBeLessThan(account!.x);
-          await page.evaluate(axe.source);
-          const { violations } = await page.evaluate<AxeResults>("axe.run()");
-          expect(violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))).toEqual(
-            [],
-          );
+          expect(await axeFaults(page), path).toEqual([]);
         }
       },
     );
