@@ -3,8 +3,7 @@ import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { GetAuditProofResponseSchema } from "../../gen/client/tss/v1/admin_pb.ts";
 import {
   GetReadinessResponse_Status,
@@ -16,6 +15,7 @@ import { receiptFromJson, verifyReceipt } from "../../src/client/sdk/receipts/in
 import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type ConsolePages, openConsolePages } from "./console/console-pages.ts";
 import { axeFaults, balanceStatus, changeReply, keptByBrowser } from "./console/looks.ts";
 import { fillService, type Stage } from "./console/stage.ts";
 import { signIn, tourOf, visit } from "./console/tour.ts";
@@ -33,11 +33,8 @@ const NARROW = 320;
 const { folder, remove } = await migratedFolder();
 let service: ServiceProcess;
 let stage: Stage;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
+let pages: ConsolePages;
 let faults: string[];
-let seenUrls: string[];
 
 if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the console");
 
@@ -47,42 +44,31 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
       PRESIGN_BUCKETS: "ED25519/EdDSA,SECP256K1/ECDSASecp256k1",
       RATE_LIMIT_OPEN_PER_SECOND: "0",
     });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    pages = await openConsolePages(service.access);
+    faults = pages.faults;
     stage = await fillService(service.access);
   });
   afterAll(async () => {
-    await browser?.close();
+    await pages?.close();
     await service?.stop();
     remove();
   });
-  beforeEach(async () => {
-    faults = [];
-    seenUrls = [];
-    // A colour that changes while axe measures it would be neither the old nor the new one.
-    context = await browser.newContext({ reducedMotion: "reduce" });
-    page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    page.on("pageerror", (error) => void faults.push(String(error)));
-    page.on("console", (line) => {
-      if (["error", "warning"].includes(line.type())) faults.push(line.text());
-    });
-    page.on("request", (request) => void seenUrls.push(request.url()));
-  });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    const past = await pages.endTest(task.result?.state === "fail");
     const { origin } = new URL(service.access.baseUrl);
-    expect(seenUrls.filter((url) => new URL(url).origin !== origin)).toEqual([]);
+    expect(past.seenUrls.filter((url) => new URL(url).origin !== origin)).toEqual([]);
     for (const key of [service.access.apiKey, service.access.adminApiKey])
-      expect(seenUrls.filter((url) => url.includes(key))).toEqual([]);
-    expect(await context.cookies()).toEqual([]);
-    await context.close();
+      expect(past.seenUrls.filter((url) => url.includes(key))).toEqual([]);
+    expect(past.cookies).toEqual([]);
     // A policy violation, a failed load and an uncaught exception of the page are all lines of the browser's log.
-    expect(faults).toEqual([]);
+    expect(past.faults).toEqual([]);
   });
 
   describe.each(["operator", "project"] as const)("to %s", (role) => {
     const stops = () => tourOf(stage).filter((stop) => stop.role === role);
 
     it("has no fault that axe reports, fits a phone and shows no key on any page, and loads in less than 250 kB", async () => {
+      const page = await pages.newPage({ isNewProfile: true });
       const sizes: Promise<number>[] = [];
       page.on("requestfinished", (request) => {
         const isFile = new URL(request.url()).pathname.startsWith("/console");
@@ -122,6 +108,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
 
     it("asks for the key again after a reload", async () => {
+      const page = await pages.newPage();
       await signIn(page, service.access, role);
       await page.reload();
       await page.getByLabel("Key", { exact: true }).waitFor();
@@ -129,6 +116,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
 
     it("opens and closes its menu on a phone", async () => {
+      const page = await pages.newPage();
       await page.setViewportSize(PHONE);
       await signIn(page, service.access, role);
       await page.getByRole("button", { name: "Menu" }).click();
@@ -139,7 +127,8 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
 
     it("marks the open page in the menu, and gives its heading the focus", async () => {
-      await signIn(page, service.access, role);
+      const page = await pages.signedIn(role);
+      await visit(page, { path: "" });
       const links = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").all();
       // The first page is already open.
       for (const link of [...links.slice(1), ...links.slice(0, 1)]) {
@@ -152,6 +141,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("reports a wrong key, and accepts the right one afterwards", async () => {
+    const page = await pages.newPage();
     await page.goto(`${service.access.baseUrl}/console`);
     await page.getByLabel("Key", { exact: true }).fill(`${service.access.apiKey.slice(0, -4)}aaaa`);
     await page.getByRole("button", { name: "Sign in as project" }).click();
@@ -166,6 +156,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("signs out on request, and after half an hour without use", async () => {
+    const page = await pages.newPage();
     // Before the page loads, because a page that is already there sees the year 1970 for a moment.
     await page.clock.install();
     await signIn(page, service.access, "project");
@@ -183,7 +174,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows the progress of a signature from the list to its completion, and announces it to a screen reader", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     await visit(page, { path: "signs" });
     const signRequestId = await stage.sign("made while the page is open");
     const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/signs/${signRequestId}"]`) });
@@ -199,7 +190,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("tells who asked for a signature, and hands out its receipt as the file that tss receipt verify reads", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     await visit(page, { path: `signs/${stage.signRequestId}` });
     const button = page.getByRole("button", { name: "Download the receipt" });
     await button.waitFor();
@@ -221,6 +212,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("follows an open request by WatchSign alone", async () => {
+    const page = await pages.newPage();
     await signIn(page, service.access, "project");
     await visit(page, { path: "signs" });
     const message = "reserved first, signed later";
@@ -238,8 +230,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await row.getByText("prepared").waitFor();
     // From here on only the stream can deliver news: the list is requested, but never answered.
     await page.route("**/tss.v1.Signing/ListSigns*", () => {});
-    const story = await context.newPage();
-    story.setDefaultTimeout(60_000);
+    const story = await pages.newPage();
     await signIn(story, service.access, "project");
     await visit(story, { path: `signs/${signRequestId}` });
     await story.getByRole("listitem").filter({ hasText: "so far" }).getByText("Reserved").waitFor();
@@ -255,7 +246,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows who holds a share of a dWallet, and what the removal of a holder does", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     await visit(page, { path: `dwallets/${stage.dwalletId}` });
     const row = page
       .getByRole("table", { name: "Holders" })
@@ -271,6 +262,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("releases a held half with a key that may, and tells another key why it cannot", async () => {
+    const page = await pages.newPage();
     const [first, second] = [stage.heldRequestId, await stage.hold("a second payment")];
     const { projectId } = await stage.client.raw.account.getAccount({});
     const { plaintext: signer } = await stage.admin.createApiKey({
@@ -307,7 +299,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
 
   it("leads an operator from an id to what happened, and writes that into the audit trail", async () => {
     const { signRequestId } = stage;
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await page.keyboard.press("Control+k");
     await page.getByLabel("Find", { exact: true }).fill(signRequestId);
     await page.getByRole("link", { name: /What happened to/ }).waitFor();
@@ -332,14 +324,15 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("lists the users who were charged most", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
+    await visit(page, { path: "" });
     const users = page.getByRole("table", { name: "Largest users" });
     await users.getByRole("link", { name: "user/1042" }).waitFor();
     await users.getByRole("cell").filter({ hasText: "$0.02" }).first().waitFor();
   });
 
   it("verifies the proof of an event, and detects a changed event", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: "audit/1" });
     await page.getByText("The proof is valid", { exact: true }).waitFor();
     await changeReply(page, "**/tss.v1.Admin/GetAuditProof*", GetAuditProofResponseSchema, (proof) => {
@@ -350,7 +343,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows an operator the statistics of completed signatures", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: "signatures" });
     const completed = page.locator(".stat", { hasText: "completed" }).locator(".stat-value");
     expect(Number(await completed.textContent())).toBeGreaterThanOrEqual(3);
@@ -361,6 +354,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("leads a new project to its first signature with lines that work, and then takes them away", async () => {
+    const page = await pages.newPage();
     const { apiKey, projectId } = await stage.newProject("starter");
     await signIn(page, { ...service.access, apiKey }, "project");
     const steps = page.getByRole("list").filter({ hasText: "Check that the key works" });
@@ -388,6 +382,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("greys the pages for which a key lacks the scope, and names the scope", async () => {
+    const page = await pages.newPage();
     const { apiKey } = await stage.newProject("reader", [ApiKeyScope.read]);
     await signIn(page, { ...service.access, apiKey }, "project");
     await page.getByText("The key may not see the project’s money.").waitFor();
@@ -404,7 +399,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("finds what a key may see by its id or name, from the keyboard alone", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     const finds = async (text: string, name: string | RegExp) => {
       await page.locator("main h1").waitFor();
       await page.keyboard.press("Control+k");
@@ -433,7 +428,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows the reason of a failing check", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await changeReply(page, "**/tss.v1.Operations/GetReadiness*", GetReadinessResponseSchema, (readiness) => {
       readiness.status = GetReadinessResponse_Status.degraded;
       Object.assign(readiness.checks[0]!, { ok: false, vital: false, reason: "nobody answers at 192.0.2.1" });
@@ -447,7 +442,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows a new key once, and revokes it only after a confirmation that names it", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${stage.projectId}` });
     await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name").fill("made in the console");
@@ -503,7 +498,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("says that a new key is lost if the reply with it did not arrive", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${stage.projectId}` });
     await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name").fill("lost on the way");
@@ -524,7 +519,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("makes a narrow key, and shows its limits and what is left", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${stage.projectId}` });
     await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name").fill("narrow");
@@ -553,7 +548,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const { plaintext: kept } = await stage.admin.createApiKey({
       ...{ projectId, name: "kept", scopes: [ApiKeyScope.billing] },
     });
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${projectId}` });
     await page.getByRole("button", { name: "Revoke several" }).click();
     const dialog = page.getByRole("dialog", { name: "Revoke keys of several keys" });
@@ -575,7 +570,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("refills every bucket with one confirmation", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: "presigns" });
     const asked: string[] = [];
     page.on("request", (request) => {
@@ -592,7 +587,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("books credit for the amount that the button names", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${stage.projectId}` });
     await page.getByRole("button", { name: "Adjust the credit" }).click();
     await page.getByLabel("Amount in dollars").fill("-1.25");
@@ -605,7 +600,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("says why a form cannot be sent, and cuts nothing of a pasted text", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: `projects/${stage.projectId}` });
     await page.getByRole("button", { name: "Adjust the credit" }).click();
     await page.getByLabel("Amount in dollars").fill("1e3");
@@ -623,6 +618,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("sets the balance below which a project is warned, and removes the warning", async () => {
+    const page = await pages.newPage();
     const { apiKey } = await stage.newProject("careful");
     await signIn(page, { ...service.access, apiKey }, "project");
     await visit(page, { path: "balance" });
@@ -644,7 +640,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("says that a sign request or a dWallet does not exist", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     for (const [path, title] of [
       [`signs/${randomUUID()}`, "No such sign request"],
       ["signs/no-id", "No such sign request"],
@@ -659,7 +655,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("offers nothing to do on a project that does not exist", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     for (const id of [randomUUID(), "no-id"]) {
       await visit(page, { path: `projects/${id}` });
       await page.getByRole("heading", { level: 1, name: "No such project" }).waitFor();
@@ -669,6 +665,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("keeps a filter in the address, and the theme across a reload", async () => {
+    const page = await pages.newPage({ isNewProfile: true });
     await signIn(page, service.access, "operator");
     await visit(page, { path: "transactions" });
     await page.getByLabel("State", { exact: true }).selectOption({ label: "landed" });
@@ -689,6 +686,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("marks old figures while the service is down, and recovers by itself", async () => {
+    const page = await pages.newPage();
     await page.clock.install();
     await signIn(page, service.access, "operator");
     await visit(page, { path: "lanes" });
@@ -709,6 +707,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("waits for a slow answer instead of asking again, and notices a service that holds every call", async () => {
+    const page = await pages.newPage();
     await page.clock.install();
     await signIn(page, service.access, "operator");
     await visit(page, { path: "admin-keys" });
@@ -727,7 +726,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("sorts a list, chooses its columns and saves it as CSV, and the address keeps the view", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     await visit(page, { path: "signs" });
     await page.getByRole("columnheader", { name: "Requested" }).getByRole("button").click();
     await page.locator('th[aria-sort="ascending"]', { hasText: "Requested" }).waitFor();
@@ -758,7 +757,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
 
   it("shows the characters of a name that would turn its direction around", async () => {
     await stage.admin.createProject({ name: `invoice\u202efdp.${"exe".repeat(20)}` });
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: "projects" });
     await page.getByRole("link", { name: "invoice⟨U+202E⟩fdp" }).waitFor();
     await page.setViewportSize({ width: 1024, height: 700 });
@@ -768,7 +767,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows the reason of a failed call, and the data once the service answers", async () => {
-    await signIn(page, service.access, "project");
+    const page = await pages.signedIn("project");
     const prices = "**/tss.v1.Billing/GetPricing*";
     await page.route(prices, (route) => route.abort());
     await visit(page, { path: "prices" });
@@ -785,16 +784,16 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const { projectId } = stage;
     for (let count = 0; count < 60; count++)
       await stage.admin.adjustCredit({ projectId, amountMicroUsd: 1n, reason: "one of many" });
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: "audit" });
-    const pages = page.getByRole("navigation", { name: "Pages of audit events" });
-    await pages.getByText("Page 1", { exact: true }).waitFor();
+    const pager = page.getByRole("navigation", { name: "Pages of audit events" });
+    await pager.getByText("Page 1", { exact: true }).waitFor();
     const firstEvent = page.getByRole("link", { name: "1", exact: true });
     expect(await firstEvent.count()).toBe(0);
-    const next = pages.getByRole("button", { name: "Next" });
+    const next = pager.getByRole("button", { name: "Next" });
     for (let number = 2; await next.isEnabled(); number++) {
       await next.click();
-      await pages.getByText(`Page ${number}`, { exact: true }).waitFor();
+      await pager.getByText(`Page ${number}`, { exact: true }).waitFor();
       await page.locator(".skeleton").waitFor({ state: "detached" });
     }
     await firstEvent.waitFor();
@@ -802,19 +801,19 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await firstEvent.waitFor({ state: "detached" });
     await page.goForward();
     await firstEvent.waitFor();
-    await pages.getByRole("button", { name: "Previous" }).click();
+    await pager.getByRole("button", { name: "Previous" }).click();
     await firstEvent.waitFor({ state: "detached" });
     await page
       .getByRole("button", { name: `Only the project ${projectId}` })
       .first()
       .click();
-    await pages.getByText("Page 1", { exact: true }).waitFor();
+    await pager.getByText("Page 1", { exact: true }).waitFor();
     await page.getByText("Only the events of Harbour Custody").waitFor();
     expect(page.url()).toMatch(new RegExp(`#/audit\\?project=${projectId}$`));
   });
 
   it("filters the audit trail by action and by day", async () => {
-    await signIn(page, service.access, "operator");
+    const page = await pages.signedIn("operator");
     await visit(page, { path: "audit" });
     await page.getByLabel("Action", { exact: true }).fill("project.create");
     await page.getByRole("button", { name: "Filter", exact: true }).click();
