@@ -1,4 +1,4 @@
-/** The whole service posts webhooks to a receiver on this machine, and streams events over REST. */
+/** The whole service, without its console, posts webhooks to a receiver on this machine and streams events over REST. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createClient as createServiceClient } from "@connectrpc/connect";
@@ -13,7 +13,7 @@ import { type ReceivedRequest, startReceiver } from "../support/service/receiver
 let app: AppInProcess;
 let key: string;
 beforeAll(async () => {
-  app = await startAppInProcess();
+  app = await startAppInProcess({ CONSOLE: "off" });
   const file = path.join(app.environment["DATA_DIR"]!, "dev.json");
   key = (JSON.parse(readFileSync(file, "utf8")) as { apiKey: string }).apiKey;
 }, 120_000);
@@ -52,3 +52,11 @@ it("a watch over REST is a stream of server-sent events that begins at once", as
   const { value } = await reply.body!.getReader().read();
   expect(new TextDecoder().decode(value)).toContain(": heartbeat\n\n");
 }, 60_000);
+
+it("no part of the console is served with CONSOLE=off", async () => {
+  for (const page of ["/console", "/console/", "/console/index.html"]) {
+    const { status } = await fetch(app.url + page);
+    expect([page, status]).toEqual([page, 404]);
+  }
+  expect((await fetch(`${app.url}/v1/health`)).status).toBe(200);
+});
