@@ -9,6 +9,7 @@ import {
   GetReadinessResponse_Status,
   GetReadinessResponseSchema,
 } from "../../gen/client/tss/v1/operations_pb.ts";
+import { Holder_State } from "../../gen/client/tss/v1/sharing_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { ApiKeyScope } from "../../src/client/sdk/admin/index.ts";
 import { receiptFromJson, verifyReceipt } from "../../src/client/sdk/receipts/index.ts";
@@ -245,7 +246,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(stages).toEqual(stages.toSorted((one, other) => one - other));
   });
 
-  it("shows who holds a share of a dWallet, and what the removal of a holder does", async () => {
+  it("shows who holds a share of a dWallet, and removes a holder whose name is typed", async () => {
     const page = await pages.signedIn("project");
     await visit(page, { path: `dwallets/${stage.dwalletId}` });
     const row = page
@@ -256,9 +257,18 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(await row.getByRole("link", { name: "user/1044" }).getAttribute("href")).toBe(
       "#/users/user%2F1044",
     );
-    await page.getByText("What the removal of a holder does").click();
-    await page.getByText("It takes no share back.").waitFor();
+    await row.getByRole("button", { name: "Remove the holder user/1044" }).click();
+    const dialog = page.getByRole("dialog", { name: "Remove the holder?" });
+    await dialog.getByText("It takes no share back.").waitFor();
     expect(await axeFaults(page)).toEqual([]);
+    const remove = dialog.getByRole("button", { name: "Remove the holder" });
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByLabel("Type the holder’s user to confirm").fill("user/1044");
+    await remove.click();
+    await row.getByText("removed").waitFor();
+    expect(await row.getByRole("button", { name: /^Remove/ }).count()).toBe(0);
+    const { holders } = await stage.client.raw.sharing.listHolders({ dwalletId: stage.dwalletId });
+    expect(holders.map(({ state }) => state)).toEqual([Holder_State.Removed]);
   });
 
   it("releases a held half with a key that may, and tells another key why it cannot", async () => {
