@@ -87,7 +87,6 @@ function serve(baked: string, folder: string): Promise<ServiceProcess> {
   cpSync(baked, folder, { recursive: true });
   return startService(folder, {
     PRESIGN_BUCKETS: BUCKETS.join(),
-    PROTOCOL_PARAMETERS: "on",
     METRICS_PUBLIC: "true",
     BILLING_PRICE_DKG_MICRO_USD: "7000",
     CORS_ORIGINS: "https://a.example",

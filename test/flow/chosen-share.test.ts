@@ -18,7 +18,6 @@ import { createClient, type OnboardResult, type TssClient } from "../../src/clie
 import { poll } from "../../src/protocol/chain/poll.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { type SharedService, sharedService } from "../support/service/shared-service.ts";
-import { downloadParameters } from "../support/service/user.ts";
 
 const curve = "ED25519";
 const seed = new Uint8Array(randomBytes(32));
@@ -107,7 +106,7 @@ async function makeChosenShare(): Promise<void> {
   const network = await client.raw.onboarding.getNetwork({});
   const senderAddress = network.senderAddresses[0]!;
   const sessionIdentifier = new Uint8Array(randomBytes(32));
-  const parameters = await downloadParameters(service.access.baseUrl, curve);
+  const parameters = await service.parameters(curve);
   const dkg = await prepareDKG(parameters, curve as Curve, encryptionKey, sessionIdentifier, senderAddress);
   chosenShareHex = bytesToHex(Uint8Array.from(dkg.userSecretKeyShare));
   const { encryptionKeys } = await client.raw.onboarding.listEncryptionKeys({});

@@ -11,7 +11,6 @@ import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { migratedFolder } from "../support/database/migrated-folder.ts";
-import { environment } from "../support/environment.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 import { fromBase64 } from "../support/service/user.ts";
@@ -34,8 +33,7 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
   const service: ServiceProcess = await startService(folder, {
     LOCALNET_URL: localnet.url,
     PRESIGN_BUCKETS: "ED25519/EdDSA",
-    // This package's client builds its own.
-    PROTOCOL_PARAMETERS: environment.isReference ? "on" : "off",
+    PROTOCOL_PARAMETERS: "on",
   });
   stops.push(() => service.stop());
   const { baseUrl, apiKey } = service.access;

@@ -8,7 +8,7 @@ import { signDWalletOutput, signEncryptionKey } from "../../src/client/crypto/us
 import { sessionIdentifierDigest } from "../../src/protocol/chain/session-identifier.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { type SharedService, sharedService } from "../support/service/shared-service.ts";
-import { base64, downloadParameters, fromBase64 } from "../support/service/user.ts";
+import { base64, fromBase64 } from "../support/service/user.ts";
 
 const engine = createInlineEngine();
 const sessionIdentifier = new Uint8Array(randomBytes(32));
@@ -23,7 +23,7 @@ type Json = Record<string, string>;
 
 beforeAll(async () => {
   service = await sharedService();
-  const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
+  const parameters = await service.parameters("ED25519");
   const seed = new Uint8Array(randomBytes(32));
   keys = await engine.deriveUserKeys({ curve: "ED25519", seed });
   const { json } = await call("GET", "/v1/network");

@@ -303,7 +303,7 @@ describe("the client's package", () => {
       "joins the pieces of a recovery",
       'import { joinPieces as createClient } from "threshold-signing-client/pieces";',
       [],
-      24,
+      25,
     ],
     [
       "makes a client for React",

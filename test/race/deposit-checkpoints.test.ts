@@ -139,7 +139,9 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
       const declarer = { projectId, origin: TEST_ORIGIN };
       await Promise.all([
         ...replicas.map((replica) => declareDeposit(replica, declarer, digest)),
-        db.query("UPDATE deposit_address SET due_at = now() WHERE address = $1", [address]),
+        db.query("UPDATE deposit_address SET due_at = date_trunc('milliseconds', now()) WHERE address = $1", [
+          address,
+        ]),
       ]);
       // Waits until the checkpoint has announced the payment, and the scan is complete.
       await db.until(async (from) => (await follower(from))!.next > next);

@@ -201,7 +201,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     const watched = await project();
     await payer.pay(watched.address, { sui: 1_000_000_000n, ika: 0n });
     for (let start = 0; start < 2; start++) {
-      await pools[0]!.query("UPDATE deposit_address SET due_at = now()");
+      await pools[0]!.query("UPDATE deposit_address SET due_at = date_trunc('milliseconds', now())");
       const credited = whenCredited(watched.projectId);
       const watchers = replicas.map((replica) =>
         createDepositWatcher(replica, {

@@ -170,7 +170,9 @@ describe.skipIf(test === undefined)("workers that send webhooks", () => {
     );
     expect(leased).toHaveLength(ENDPOINT_MAX_COUNT);
     // The leases of the dead worker are over.
-    await db.query("UPDATE webhook_delivery SET due_at = now() WHERE lease IS NOT NULL");
+    await db.query(
+      "UPDATE webhook_delivery SET due_at = date_trunc('milliseconds', now()) WHERE lease IS NOT NULL",
+    );
     start(webhookWorker(pools[1]!));
     await finished;
     await Promise.all(open.splice(0).map((each) => each.close()));

@@ -69,6 +69,12 @@ const CLAIMED_COLUMNS: Columns<ClaimedDelivery> = {
   eventTime: time,
 };
 
+/**
+ * The time from which a claim finds a delivery that is due now. The column rounds to milliseconds, and `now()`, rounded up,
+ * would be in the future of a claim that follows at once.
+ */
+export const DUE_NOW = sql`date_trunc('milliseconds', now())`;
+
 /** The maximum number of requests to an endpoint at once. */
 export const ENDPOINT_MAX_COUNT = 4;
 /** The maximum number of requests to all endpoints of a project at once. */

@@ -7,6 +7,7 @@ import { runOnce } from "../platform/idempotency/run-once.ts";
 import { type Columns, nullable, number, oneOf, text, time } from "../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { type Page, type PageRequest, readPage } from "../platform/store/read-page.ts";
+import { DUE_NOW } from "./claim-deliveries.ts";
 import { readEndpoint } from "./endpoint-row.ts";
 import { PENDING_MAX_COUNT } from "./queue-deliveries.ts";
 
@@ -111,7 +112,7 @@ export async function resendDelivery(
     db,
     sql`
 WITH again AS (
-  UPDATE webhook_delivery SET state = 'pending', attempts = 0, due_at = now(), lease = NULL, ended_at = NULL
+  UPDATE webhook_delivery SET state = 'pending', attempts = 0, due_at = ${DUE_NOW}, lease = NULL, ended_at = NULL
   WHERE id = ${id}::uuid AND (lease IS NULL OR due_at <= now()) RETURNING id, project_id
 )
 ${auditInsert("webhook.resend", sql`again`, origin)}`,

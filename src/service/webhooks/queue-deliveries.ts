@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { hasUnnumbered, numberEvents } from "../events/number-events.ts";
 import { text } from "../platform/store/columns.ts";
 import { type Database, execute, type Queryable, readRows } from "../platform/store/database.ts";
+import { DUE_NOW } from "./claim-deliveries.ts";
 
 /**
  * Finds up to `maxCount` projects whose enabled endpoints lack deliveries for events. Includes projects with events that
@@ -66,13 +67,13 @@ WITH behind AS MATERIALIZED (
   FOR NO KEY UPDATE OF e
 ), queued AS (
   INSERT INTO webhook_delivery AS d
-    (id, endpoint_id, project_id, sequence, event_id, kind, subject, user_reference, data, event_time)
+    (id, endpoint_id, project_id, sequence, event_id, kind, subject, user_reference, data, event_time, due_at)
   SELECT gen_random_uuid(), b.id, n.project_id, n.sequence, n.event_id, n.kind, n.subject, n.user_reference, n.data,
-    n.created_at
+    n.created_at, ${DUE_NOW}
   FROM behind b JOIN event n ON n.project_id = ${projectId}::uuid
     AND n.sequence > b.after_sequence AND n.sequence <= b.until
     AND (cardinality(b.kinds) = 0 OR n.kind = ANY(b.kinds))
-  ON CONFLICT (endpoint_id, sequence) DO UPDATE SET state = 'pending', attempts = 0, due_at = now(), lease = NULL,
+  ON CONFLICT (endpoint_id, sequence) DO UPDATE SET state = 'pending', attempts = 0, due_at = excluded.due_at, lease = NULL,
     ended_at = NULL, event_id = excluded.event_id, kind = excluded.kind, subject = excluded.subject,
     user_reference = excluded.user_reference, data = excluded.data, event_time = excluded.event_time
     WHERE d.state <> 'pending'

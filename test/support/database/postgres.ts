@@ -3,6 +3,13 @@ import { inject } from "vitest";
 import { environment, serverMissing } from "../environment.ts";
 import { openTestClient } from "./test-pool.ts";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The name of the migrated database, or an empty text if there is no PostgreSQL for tests. */
+    migratedTemplate: string;
+  }
+}
+
 /** A temporary database on a real PostgreSQL server. */
 export interface TestDatabase {
   readonly url: string;

@@ -6,13 +6,6 @@ import { silentLog } from "../silent-log.ts";
 import { isServerUsable, testDatabase } from "./postgres.ts";
 import { openTestPool } from "./test-pool.ts";
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** The name of the migrated database, or an empty text if there is no PostgreSQL for tests. */
-    migratedTemplate: string;
-  }
-}
-
 /** Makes the database. Returns the function that drops it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const made = (await isServerUsable(environment.databaseUrl)) ? await testDatabase() : undefined;

@@ -20,8 +20,8 @@ export interface SharedService {
 }
 
 /**
- * Makes a project on one service that the run starts once, on a copy of a baked folder. It has presigns of every bucket
- * and protocol parameters, serves its metrics to anybody, and lets pages of https://a.example call it. For tests that set nothing, kill nothing and look at
+ * Makes a project on one service that the run starts once, on a copy of a baked folder. It has presigns of every bucket,
+ * serves its metrics to anybody, lets pages of https://a.example call it, and serves no protocol parameters. For tests that set nothing, kill nothing and look at
  * no other project.
  */
 export async function sharedService(): Promise<SharedService> {

@@ -38,7 +38,9 @@ beforeEach(async () => {
 
 it("rests while no address is due, or while there is none", async () => {
   expect(await pauseAfterPass()).toBe(30_000);
-  await database.query("UPDATE deposit_address SET network = 'testnet', due_at = now()");
+  await database.query(
+    "UPDATE deposit_address SET network = 'testnet', due_at = date_trunc('milliseconds', now())",
+  );
   expect(await pauseAfterPass()).toBe(30_000);
 });
 
@@ -165,7 +167,7 @@ async function pauseAfterPass(log: { error?: (fields: object) => void } = {}): P
 }
 
 function dueNow(): Promise<unknown> {
-  return database.query("UPDATE deposit_address SET due_at = now()");
+  return database.query("UPDATE deposit_address SET due_at = date_trunc('milliseconds', now())");
 }
 
 async function minutesToScan(): Promise<number> {

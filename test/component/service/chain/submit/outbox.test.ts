@@ -38,7 +38,7 @@ afterAll(() => database.close());
 afterEach(async () => {
   await database.query("DELETE FROM chain_operation");
   await database.query("DELETE FROM chain_transaction");
-  await database.query("UPDATE lane SET leased_until = now()");
+  await database.query("UPDATE lane SET leased_until = '-infinity'");
 });
 
 describe("the outbox", () => {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { type Migration, migrate } from "../../../../../src/service/platform/store/migrate.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openEmbeddedDatabase } from "../../../../support/database/database.ts";
 import { silentLog } from "../../../../support/silent-log.ts";
 
 let database: Database;
 beforeEach(async () => {
   // Its own database: these tests must not depend on the real migrations.
-  database = await openTestDatabase();
+  database = await openEmbeddedDatabase();
   await database.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 }, DATABASE_TIMEOUT_MS);
 afterEach(() => database.close());
