@@ -409,7 +409,7 @@ describe("a delivery", () => {
     for (let count = 0; count < 20; count++) {
       await write(String(count));
       const claimed = await database.transaction(async (db) => {
-        const within: Database = { ...database, transaction: (work) => work(db) };
+        const within: Database = { ...database, ...db, transaction: (work) => work(db) };
         await queueDeliveries(within, projectId);
         return await claimDeliveries(within, { maxCount: 100, leaseMs: LEASE_MS });
       });
