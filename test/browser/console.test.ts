@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const stops = () => tourOf(stage).filter((stop) => stop.role === role);
 
     it("has no fault that axe reports, fits a phone and shows no key on any page, and loads in less than 250 kB", async () => {
-      const page = await pages.newPage({ isNewProfile: true });
+      const page = await pages.newPage();
       const sizes: Promise<number>[] = [];
       page.on("requestfinished", (request) => {
         const isFile = new URL(request.url()).pathname.startsWith("/console");
@@ -175,7 +175,8 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("shows the progress of a signature from the list to its completion, and announces it to a screen reader", async () => {
-    const page = await pages.signedIn("project");
+    const page = await pages.newPage();
+    await signIn(page, service.access, "project");
     await visit(page, { path: "signs" });
     const signRequestId = await stage.sign("made while the page is open");
     const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/signs/${signRequestId}"]`) });
@@ -675,7 +676,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 
   it("keeps a filter in the address, and the theme across a reload", async () => {
-    const page = await pages.newPage({ isNewProfile: true });
+    const page = await pages.newPage();
     await signIn(page, service.access, "operator");
     await visit(page, { path: "transactions" });
     await page.getByLabel("State", { exact: true }).selectOption({ label: "landed" });

@@ -1,16 +1,13 @@
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { type Stop, signIn, visit } from "./tour.ts";
 
-/**
- * The pages of a file's tests. They are in one profile, and so share a process of Chromium and what it has compiled, which
- * is most of what a page costs.
- */
+/** The pages of a file's tests. Each is in a profile of its own, because the pages of a profile share six connections. */
 export interface ConsolePages {
   /** Uncaught exceptions, warnings and errors of all pages since the test began. */
   readonly faults: string[];
-  /** Opens a page for one test, in a new profile if it stores something or must load everything. */
-  newPage(options?: { readonly isNewProfile?: boolean }): Promise<Page>;
+  /** Opens a page for one test. */
+  newPage(): Promise<Page>;
   /** Returns the page on which the tests, one after the other, are signed in with the service's own key. */
   signedIn(role: Stop["role"]): Promise<Page>;
   /** Ends a test: takes the pages that stay back to their beginning and closes the others. Returns what they did. */
@@ -30,21 +27,13 @@ export async function openConsolePages(
   access: Pick<DevelopmentAccess, "baseUrl" | "adminApiKey" | "apiKey">,
 ): Promise<ConsolePages> {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const profile = await newProfile();
   const faults: string[] = [];
   const seenUrls: string[] = [];
   const staying = new Map<Stop["role"], Page>();
-  // The process ends with its last page.
-  const first = await newPage();
-  await first.goto(`${access.baseUrl}/console`);
-
-  function newProfile(): Promise<BrowserContext> {
+  async function newPage(): Promise<Page> {
     // A colour that changes while axe measures it would be neither the old nor the new one.
-    return browser.newContext({ reducedMotion: "reduce", viewport: DESK });
-  }
-
-  async function newPage({ isNewProfile = false } = {}): Promise<Page> {
-    const page = await (isNewProfile ? await newProfile() : profile).newPage();
+    const profile = await browser.newContext({ reducedMotion: "reduce", viewport: DESK });
+    const page = await profile.newPage();
     page.setDefaultTimeout(60_000);
     page.on("pageerror", (error) => void faults.push(String(error)));
     page.on("console", (line) => {
@@ -78,8 +67,8 @@ export async function openConsolePages(
       const cookies: unknown[] = [];
       for (const context of browser.contexts()) {
         cookies.push(...(await context.cookies()));
-        for (const page of context.pages()) if (page !== first) await endPage(page, isFailed);
-        if (context !== profile) await context.close();
+        for (const page of context.pages()) await endPage(page, isFailed);
+        if (context.pages().length === 0) await context.close();
       }
       return { faults: faults.splice(0), seenUrls: seenUrls.splice(0), cookies };
     },
