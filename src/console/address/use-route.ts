@@ -2,15 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 /** Returns the parts of the path after the `#` of the address, such as `/projects/…`, without its filters. */
 export function useRoute(): readonly string[] {
-  const [hash, setHash] = useState(location.hash);
-  useEffect(() => {
-    const follow = (): void => setHash(location.hash);
-    for (const event of ROUTE_EVENTS) addEventListener(event, follow);
-    return () => {
-      for (const event of ROUTE_EVENTS) removeEventListener(event, follow);
-    };
-  }, []);
-  return hash
+  return useAddress(() => location.hash)
     .replace(/\?.*$/s, "")
     .replace(/^#?\/?/, "")
     .split("/")
@@ -18,8 +10,23 @@ export function useRoute(): readonly string[] {
     .map(decodeOr);
 }
 
+/** Returns what `read` finds in the address, also after the address has changed. */
+export function useAddress<Value extends string | undefined>(read: () => Value): Value {
+  const [value, setValue] = useState(read);
+  useEffect(() => {
+    const follow = (): void => setValue(read);
+    for (const event of ROUTE_EVENTS) addEventListener(event, follow);
+    // A fast reader has followed a link after the first rendering, and before this effect.
+    follow();
+    return () => {
+      for (const event of ROUTE_EVENTS) removeEventListener(event, follow);
+    };
+  }, []);
+  return value;
+}
+
 /** Events that follow a new address: a link fires the first, {@link goTo} and a history step fire the second. */
-export const ROUTE_EVENTS = ["hashchange", "popstate"] as const;
+const ROUTE_EVENTS = ["hashchange", "popstate"] as const;
 
 function decodeOr(part: string): string {
   try {
@@ -56,12 +63,7 @@ const NETWORK_PARAMETER = "network";
  * also writes it to the address, so that a reload, a link and the back button keep it.
  */
 export function useChosenNetwork(networks: readonly string[]): string {
-  const [named, setNamed] = useState(networkInAddress);
-  useEffect(() => {
-    const follow = (): void => setNamed(networkInAddress());
-    addEventListener("popstate", follow);
-    return () => removeEventListener("popstate", follow);
-  }, []);
+  const named = useAddress(networkInAddress);
   const chosen = networks.find((network) => network === named) ?? networks[0] ?? "";
   useEffect(() => {
     if (networks.length > 1 && networkInAddress() !== chosen)

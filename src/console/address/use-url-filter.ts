@@ -1,6 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
 import { parameterOf, withParameter } from "./hash-parameters.ts";
-import { ROUTE_EVENTS } from "./use-route.ts";
+import { useAddress } from "./use-route.ts";
 
 /**
  * A filter that the page's address keeps, as in `#/transactions?state=2`, so that a reload after the sign-in, a link
@@ -16,16 +15,8 @@ export function useUrlFilter<Value extends string = string>(
     const value = parameterOf(location.hash, name);
     return value !== null && isKnown(value) ? (value as Value) : defaultValue;
   };
-  const [value, setValue] = useState(read);
-  useEffect(() => {
-    const follow = (): void => setValue(read);
-    for (const event of ROUTE_EVENTS) addEventListener(event, follow);
-    return () => {
-      for (const event of ROUTE_EVENTS) removeEventListener(event, follow);
-    };
-  }, []);
   return [
-    value,
+    useAddress(read),
     (wanted, how = "push") => {
       const hash = withParameter(location.hash, { name, value: wanted, defaultValue });
       if (hash === location.hash) return;
