@@ -1,6 +1,6 @@
 /**
- * A half that its user gives now and another key releases later, with real cryptography on one service that is killed
- * after each step. Node's own code judges the signature.
+ * A half that its user gives now and another key releases later, with real cryptography on one service. It is killed
+ * once the half is given, and at night also after the release. Node's own code judges the signature.
  */
 import { createPublicKey, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
