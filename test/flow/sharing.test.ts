@@ -113,13 +113,7 @@ describe("sharing makes one share for one charge", { timeout: 600_000 }, () => {
   )("even if the connection is cut at %s, %s the service gets the call", async (method, when) => {
     const person = { userReference: "dave", seed: new Uint8Array(randomBytes(32)) };
     const recipient = await backend().registerRecipient({ ...person, curve });
-    const shared = {
-      ...alice,
-      curve,
-      dwalletId: wallet.dwallet.id,
-      recipient,
-      userReference: "dave",
-    } as const;
+    const shared = shareOf(recipient, person);
     const before = await charges();
     const cut = backend(cuttingAt(method, when)).shareWith(shared);
     await expect(cut).rejects.toMatchObject({ reason: "UNREACHABLE" });
@@ -139,13 +133,7 @@ describe("sharing makes one share for one charge", { timeout: 600_000 }, () => {
     async (stage) => {
       const person = { userReference: "erin", seed: new Uint8Array(randomBytes(32)) };
       const recipient = await backend().registerRecipient({ ...person, curve });
-      const shared = {
-        ...alice,
-        curve,
-        dwalletId: wallet.dwallet.id,
-        recipient,
-        userReference: "erin",
-      } as const;
+      const shared = shareOf(recipient, person);
       const before = await charges();
       const giveUp = new AbortController();
       const killed = backend().shareWith(shared, {
@@ -163,6 +151,14 @@ describe("sharing makes one share for one charge", { timeout: 600_000 }, () => {
     },
   );
 });
+
+/** What the owner gives `shareWith` for another user. */
+function shareOf(
+  recipient: Awaited<ReturnType<TssClient["registerRecipient"]>>,
+  { userReference }: { readonly userReference: string },
+) {
+  return { ...alice, curve, dwalletId: wallet.dwallet.id, recipient, userReference } as const;
+}
 
 function backend(transport?: Transport): TssClient {
   const { baseUrl, apiKey } = service.access;

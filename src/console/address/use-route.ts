@@ -16,7 +16,7 @@ export function useAddress<Value extends string | undefined>(read: () => Value):
   useEffect(() => {
     const follow = (): void => setValue(read);
     for (const event of ROUTE_EVENTS) addEventListener(event, follow);
-    // A fast reader has followed a link after the first rendering, and before this effect.
+    // The reader may have followed a link between the first rendering and this effect.
     follow();
     return () => {
       for (const event of ROUTE_EVENTS) removeEventListener(event, follow);

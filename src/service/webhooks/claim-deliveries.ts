@@ -70,8 +70,8 @@ const CLAIMED_COLUMNS: Columns<ClaimedDelivery> = {
 };
 
 /**
- * The time from which a claim finds a delivery that is due now. The column rounds to milliseconds, and `now()`, rounded up,
- * would be in the future of a claim that follows at once.
+ * The present time, rounded down to the milliseconds of the column `due_at`. PostgreSQL itself rounds to the nearest, and
+ * a claim that follows at once would then miss half of the deliveries.
  */
 export const DUE_NOW = sql`date_trunc('milliseconds', now())`;
 

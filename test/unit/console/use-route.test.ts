@@ -18,14 +18,14 @@ async function routeAfter(whileRendering: () => void): Promise<() => string> {
   return () => shown;
 }
 
-it("the page follows a link that is followed before the first effects run", async () => {
+it("the page shows an address that changes before its first effects run", async () => {
   history.replaceState(null, "", "#/overview");
   // Nobody listens yet.
   const shown = await routeAfter(() => history.replaceState(null, "", "#/signs/1"));
   expect(shown()).toBe("signs/1");
 });
 
-it("the page follows the address, without its filters", async () => {
+it("the page shows each new address, without its filters", async () => {
   history.replaceState(null, "", "#/overview");
   const shown = await routeAfter(() => {});
   expect(shown()).toBe("overview");
