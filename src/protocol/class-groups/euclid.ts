@@ -8,6 +8,7 @@
  * limbs in doubles (`euclid-limbs.ts`). Bases may differ between the two; the classes that follow from them do not.
  */
 import { EUCLID_KERNEL } from "../../../gen/wasm/euclid-kernel.ts";
+import { type KernelRuntime, openKernel } from "../open-kernel.ts";
 import { type Euclid, type LatticeBasis, limbEuclid } from "./euclid-limbs.ts";
 import { bitLength } from "./integers.ts";
 
@@ -34,20 +35,8 @@ export function gcdWithCofactor(left: bigint, right: bigint): readonly [bigint, 
 let chosen: Euclid | undefined;
 
 function euclid(): Euclid {
-  chosen ??= openKernel(globalThis.WebAssembly) ?? limbEuclid;
+  chosen ??= kernelEuclid(globalThis.WebAssembly) ?? limbEuclid;
   return chosen;
-}
-
-/** Opens the kernel. Returns undefined if the runtime has no WebAssembly or refuses to compile it. */
-export function openKernel(runtime: typeof WebAssembly | undefined): Euclid | undefined {
-  try {
-    if (runtime === undefined) return undefined;
-    const bytes = Uint8Array.from(atob(EUCLID_KERNEL), (character) => character.charCodeAt(0));
-    const { exports } = new runtime.Instance(new runtime.Module(bytes));
-    return kernelEuclid(exports as unknown as Kernel);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What `euclid-kernel.wat` exports. */
@@ -66,7 +55,13 @@ const R1 = 512;
 const Y0 = 1024;
 const Y1 = 1536;
 
-function kernelEuclid({ memory, count, cofactorCount, isFlipped, run, finish }: Kernel): Euclid {
+/** Returns Euclid's algorithm in WebAssembly; undefined if the runtime cannot run it. */
+export function kernelEuclid(runtime: KernelRuntime): Euclid | undefined {
+  const kernel = openKernel<Kernel>(EUCLID_KERNEL, runtime);
+  return kernel === undefined ? undefined : euclidOn(kernel);
+}
+
+function euclidOn({ memory, count, cofactorCount, isFlipped, run, finish }: Kernel): Euclid {
   const view = new DataView(memory.buffer);
 
   return {

@@ -112,16 +112,15 @@ export function readScalar(curve: CurveArithmetic, reader: ByteReader, what: str
 
 /** Encodes a point in a transcript's JSON: upper-case hex, or an array of bytes for the 32-byte encodings. */
 export function pointJson(curve: CurveArithmetic, point: CurvePoint): string | number[] {
-  return bytesJson(curve, pointBytes(point));
+  const bytes = pointBytes(point);
+  return curve.constants.lengthPrefixed ? bytesToHex(bytes).toUpperCase() : [...bytes];
 }
 
 /** Encodes a scalar in a transcript's JSON. */
 export function scalarJson(curve: CurveArithmetic, scalar: bigint): string | number[] {
-  return bytesJson(curve, scalarBytes(curve, scalar));
-}
-
-function bytesJson(curve: CurveArithmetic, bytes: Uint8Array): string | number[] {
-  return curve.constants.lengthPrefixed ? bytesToHex(bytes).toUpperCase() : [...bytes];
+  // A Fischlin proof encodes about ten thousand scalars; this is faster than over their bytes.
+  if (curve.constants.lengthPrefixed) return scalar.toString(16).padStart(64, "0").toUpperCase();
+  return [...scalarBytes(curve, scalar)];
 }
 
 interface PointClass {

@@ -1,11 +1,11 @@
-import { keccakP } from "@noble/hashes/sha3.js";
 import { uint32ToLittleEndian } from "../bytes.ts";
+import { permuteKeccak } from "./keccak.ts";
 
 /** Starts a transcript under a domain separator. */
 export function createTranscript(label: string): MerlinTranscript {
   const strobe = createStrobe(utf8("Merlin v1.0"));
   const frame = (name: string, length: number): void => {
-    strobe.metaAd(utf8(name), false);
+    strobe.metaAd(labelBytes(name), false);
     strobe.metaAd(uint32ToLittleEndian(length), true);
   };
   const transcript: MerlinTranscript = {
@@ -34,6 +34,18 @@ export interface MerlinTranscript {
   mark(): () => void;
 }
 
+/** The labels are constants of the protocol. A Fischlin proof uses three of them thousands of times. */
+const LABELS = new Map<string, Uint8Array>();
+
+function labelBytes(label: string): Uint8Array {
+  let bytes = LABELS.get(label);
+  if (bytes === undefined) {
+    bytes = utf8(label);
+    LABELS.set(label, bytes);
+  }
+  return bytes;
+}
+
 function utf8(text: string): Uint8Array {
   return ENCODER.encode(text);
 }
@@ -45,16 +57,15 @@ export function createStrobe(label: Uint8Array): Strobe {
   const state = new Uint8Array(200);
   state.set([1, RATE + 2, 1, 0, 1, 96]);
   state.set(new TextEncoder().encode("STROBEv1.0.2"), 6);
-  const words = new Uint32Array(state.buffer);
   let position = 0;
   let begin = 0;
-  keccakP(words, 24);
+  permuteKeccak(state);
 
   const permute = (): void => {
     state[position]! ^= begin;
     state[position + 1]! ^= 0x04;
     state[RATE + 1]! ^= 0x80;
-    keccakP(words, 24);
+    permuteKeccak(state);
     position = 0;
     begin = 0;
   };

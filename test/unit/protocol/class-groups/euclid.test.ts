@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openKernel } from "../../../../src/protocol/class-groups/euclid.ts";
+import { kernelEuclid } from "../../../../src/protocol/class-groups/euclid.ts";
 import { type Euclid, limbEuclid } from "../../../../src/protocol/class-groups/euclid-limbs.ts";
 import { bitLength, extendedGcd } from "../../../../src/protocol/class-groups/integers.ts";
 
@@ -72,7 +72,7 @@ function checkBasis(euclid: Euclid, modulus: bigint, root: bigint, boundBits: nu
   if (boundBits >= 70 && r1 !== modulus) expect(bitLength(r1)).toBeGreaterThanOrEqual(boundBits);
 }
 
-const kernel = openKernel(WebAssembly);
+const kernel = kernelEuclid(WebAssembly);
 if (kernel === undefined) throw new Error("this runtime has no WebAssembly");
 const implementations: [string, Euclid][] = [
   ["in WebAssembly", kernel],
@@ -115,7 +115,7 @@ describe.each(implementations)("a partial run of Euclid, %s,", (_, euclid) => {
 
 describe("a runtime that cannot run the kernel", () => {
   it("is one without WebAssembly, or whose policy refuses to compile it", () => {
-    expect(openKernel(undefined)).toBeUndefined();
+    expect(kernelEuclid(undefined)).toBeUndefined();
     const refusing = {
       ...WebAssembly,
       Module: class {
@@ -124,6 +124,6 @@ describe("a runtime that cannot run the kernel", () => {
         }
       },
     };
-    expect(openKernel(refusing as unknown as typeof WebAssembly)).toBeUndefined();
+    expect(kernelEuclid(refusing as unknown as typeof WebAssembly)).toBeUndefined();
   });
 });

@@ -1,0 +1,16 @@
+/** `globalThis.WebAssembly`. React Native and some edge workers have none. */
+export type KernelRuntime = typeof WebAssembly | undefined;
+
+/**
+ * Instantiates a small module that imports nothing, from base64, and returns its exports. Returns undefined if the
+ * runtime has no WebAssembly or refuses to compile it, as some edge workers and some pages' policies do.
+ */
+export function openKernel<Exports>(base64: string, runtime: KernelRuntime): Exports | undefined {
+  try {
+    if (runtime === undefined) return undefined;
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    return new runtime.Instance(new runtime.Module(bytes)).exports as Exports;
+  } catch {
+    return undefined;
+  }
+}
