@@ -6,6 +6,7 @@ import {
   type CurvePoint,
   curveByNumber,
   decodePoint,
+  pointBytes,
   scaleBase,
 } from "../../protocol/proofs/curve.ts";
 import type { NetworkKeyParts } from "../../protocol/proofs/network-key-parts.ts";
@@ -49,9 +50,11 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
     family === "ecdsa" && derivation === undefined
       ? readOwnPresign(curve, publicKey, request.presign)
       : readGlobalPresign(curve, family, key, request.presign);
-  const userPublicShare = decodePoint(curve, dwallet.userPublicShare.toBytes(), "user's public share");
   const { share, randomness } = derive(request, curve, key);
-  rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share does not belong to the dWallet");
+  // A multiple of the base point is in the prime-order group, so X_A needs no check of its own.
+  const userPublicShare = scaleBase(curve, share);
+  const isOfDwallet = equalBytes(pointBytes(userPublicShare), dwallet.userPublicShare.toBytes());
+  rejectUnless(isOfDwallet, "the share does not belong to the dWallet");
   return {
     curve,
     share,
