@@ -110,7 +110,7 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   {
     name: "a half is made with a share that is not the dWallet's",
     file: "src/client/crypto/sign-request.ts",
-    find: 'rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share does not belong to the dWallet");',
+    find: 'rejectUnless(isOfDwallet, "the share does not belong to the dWallet");',
     replace: "",
     tests: HALF,
   },

@@ -109,7 +109,7 @@ describe("an ECDSA half", () => {
   );
 
   // Each later product with such a class loses its residue too, and is then the same on both sides of an equation.
-  test.each(someOf([0, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95]))(
+  test.each(someOf([0.1251, 0, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95]))(
     "is not returned after a squaring that lost the residue at %d of the way",
     (part) => {
       inject({ square: Math.floor(part * counts.squares), isLost: true });
