@@ -1,4 +1,5 @@
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
+import { parseRedisUrl, REDIS_URL_FORMS } from "../platform/coordination/redis-address.ts";
 import type { TracingConfig } from "../platform/telemetry/otlp/otlp-tracing.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
 import { checkBind, checkSecrets, checkShared, isPublic, unknownVariables } from "./checks.ts";
@@ -135,7 +136,12 @@ export function readConfig(
       "postgresql://user@host:port/database",
     ),
     database: readDatabaseConfig(read),
-    redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
+    redisUrl: read.secretUrl(
+      "REDIS_URL",
+      /^rediss?[:+]/,
+      REDIS_URL_FORMS,
+      (url) => parseRedisUrl(url) !== undefined,
+    ),
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, without white space"),
     auditSealSecretHex: read.secretKey("AUDIT_SEAL_SECRET_HEX"),
     networks,

@@ -222,10 +222,15 @@ export class ConfigReader<Name extends string> {
   }
 
   /** Reads a URL that may contain a password. An unescaped `/`, `?` or `#` would end the password too early. */
-  secretUrl(name: Name, pattern: RegExp, expected: string): Secret | undefined {
+  secretUrl(
+    name: Name,
+    pattern: RegExp,
+    expected: string,
+    canParse: (url: string) => boolean = URL.canParse,
+  ): Secret | undefined {
     const secret = this.secret(name, pattern, expected);
     const value = secret?.reveal();
-    if (value !== undefined && pattern.test(value) && !URL.canParse(value))
+    if (value !== undefined && pattern.test(value) && !canParse(value))
       this.secretFault(name, value, `${expected}, with a percent-encoded password`);
     return secret;
   }

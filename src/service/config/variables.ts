@@ -51,7 +51,8 @@ export const CONFIG_VARIABLES = [
   ...DATABASE_VARIABLES,
   {
     name: "REDIS_URL",
-    description: "Redis for wake-ups, rate limits and revoked keys across replicas; unset: in-process",
+    description:
+      "Redis, Sentinels or a Cluster for wake-ups, rate limits and revoked keys across replicas; unset: in-process",
     secret: true,
   },
   {

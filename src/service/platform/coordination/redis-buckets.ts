@@ -1,5 +1,5 @@
-import type { Redis } from "ioredis";
 import type { BucketSize, TokenBuckets } from "./coordination.ts";
+import type { RedisClient } from "./open-redis.ts";
 
 /** Creates token buckets that processes share through Redis. If Redis does not decide in time, this process decides. */
 export function createRedisBuckets({ client, size, prefix, insurance }: RedisBucketsOptions): TokenBuckets {
@@ -41,7 +41,7 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
 }
 
 export interface RedisBucketsOptions {
-  readonly client: Redis;
+  readonly client: RedisClient;
   readonly size: BucketSize;
   /** The prefix of each key. With one prefix, a subject must always have buckets of the same size. */
   readonly prefix: string;

@@ -1,18 +1,18 @@
 import { once } from "node:events";
-import { Redis, type RedisOptions } from "ioredis";
 import type { Log } from "../telemetry/logger.ts";
 import type { Coordination } from "./coordination.ts";
 import { createMemoryBuckets } from "./local-coordination.ts";
+import { createRedisOutage, openRedis } from "./open-redis.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
 import { createRedisMarks } from "./redis-marks.ts";
 import { createRedisSignals } from "./redis-signals.ts";
 
-/** Creates coordination across processes through one Redis. The service also starts and runs without Redis. */
+/** Creates coordination across processes through Redis. The service also starts and runs without Redis. */
 export function createRedisCoordination(options: RedisCoordinationOptions): RedisCoordination {
   const { url, log, prefix = "tss:", countTimeoutMs = DEFAULT_COUNT_TIMEOUT_MS } = options;
   const outage = createRedisOutage(log, OUTAGE);
   const atOnce = (timeoutMs: number) =>
-    connectRedis({
+    openRedis({
       url,
       outage,
       enableOfflineQueue: false,
@@ -25,7 +25,7 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
   // Calls wait for their count but not for signals, so the two connections fail separately.
   const counter = atOnce(countTimeoutMs);
   const publisher = atOnce(SIGNAL_TIMEOUT_MS);
-  const subscriber = connectRedis({ url, outage, autoResubscribe: true });
+  const subscriber = openRedis({ url, outage, autoResubscribe: true });
   const signals = createRedisSignals({ publisher, subscriber, prefix });
   return {
     signals,
@@ -60,7 +60,7 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
 interface RedisCoordinationOptions {
   readonly url: string;
   /** Receives a warning when Redis is lost and a notice when it is back. Connections reconnect automatically. */
-  readonly log: RedisLog;
+  readonly log: Log;
   /** The prefix of each key and channel, so that services may share a Redis. Default `tss:`. */
   readonly prefix?: string;
   /** The longest wait of a call for its count. Then this process counts the call. Default 100 ms. */
@@ -78,62 +78,3 @@ const DEFAULT_COUNT_TIMEOUT_MS = 100;
 const SIGNAL_TIMEOUT_MS = 2_000;
 const CHECK_KEY_MS = 1_000;
 const OUTAGE = "each replica counts calls alone, and polls for the changes of others, a little later";
-
-/** Creates a Redis client that reconnects automatically. It never waits for the server: services start without it. */
-export function connectRedis({ url, outage, ...options }: RedisConnectionOptions): Redis {
-  const client = new Redis(url, {
-    maxRetriesPerRequest: null,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
-    keepAlive: KEEP_ALIVE_MS,
-    // A server that lost its primary role still answers, while the same address may already lead to the new primary.
-    reconnectOnError: ({ message }) => message.includes("READONLY"),
-    ...options,
-  });
-  // An error event without a listener ends the process.
-  client.on("error", (cause: Error) => outage.lost(client, cause));
-  client.on("ready", () => outage.restored(client));
-  return client;
-}
-
-interface RedisConnectionOptions
-  extends Pick<
-    RedisOptions,
-    | "autoResubscribe"
-    | "autoResendUnfulfilledCommands"
-    | "enableOfflineQueue"
-    | "commandTimeout"
-    | "socketTimeout"
-  > {
-  readonly url: string;
-  /** Called for every failure. The client reconnects automatically. */
-  readonly outage: RedisOutage;
-}
-
-const MAX_RECONNECT_DELAY_MS = 2_000;
-/** Detects a vanished peer even on a connection that only listens. */
-const KEEP_ALIVE_MS = 10_000;
-
-/**
- * Logs the start and the end of each outage once for all connections. The start has the consequences in `meaning`.
- */
-export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
-  const lost = new Set<object>();
-  return {
-    lost(connection, cause) {
-      if (lost.size === 0) log.warn({ cause }, `Redis does not answer; ${meaning}`);
-      lost.add(connection);
-    },
-    restored(connection) {
-      if (lost.delete(connection) && lost.size === 0) log.info({}, "Redis is reachable again");
-    },
-  };
-}
-
-/** The log for outages of Redis. */
-type RedisLog = Log;
-
-/** Combines the failures of several connections into one outage. */
-interface RedisOutage {
-  lost(connection: object, cause: Error): void;
-  restored(connection: object): void;
-}

@@ -1,5 +1,5 @@
-import type { Redis } from "ioredis";
 import { createListeners } from "./listeners.ts";
+import type { RedisClient } from "./open-redis.ts";
 import type { Signals } from "./signals.ts";
 
 /**
@@ -38,9 +38,9 @@ export function createRedisSignals({ publisher, subscriber, prefix }: RedisSigna
 
 export interface RedisSignalsOptions {
   /** The publisher, which fails instead of waiting for a connection. */
-  readonly publisher: Redis;
+  readonly publisher: RedisClient;
   /** The subscriber. A connection that listens takes no other commands. */
-  readonly subscriber: Redis;
+  readonly subscriber: RedisClient;
   readonly prefix: string;
 }
 

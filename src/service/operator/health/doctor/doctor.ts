@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { Redis } from "ioredis";
 import pg from "pg";
 import { readAnnouncedNetwork } from "../../../chain/fullnodes/announced-network.ts";
 import { type Config, type ConfigReading, readConfig } from "../../../config/config.ts";
+import { openRedis } from "../../../platform/coordination/open-redis.ts";
 import { columnTypes } from "../../../platform/store/columns.ts";
 import type { Queryable } from "../../../platform/store/database.ts";
 import { openPglite } from "../../../platform/store/open-pglite.ts";
@@ -144,22 +144,16 @@ async function openEmbedded(dataDirectory: string): Promise<DoctorDatabase> {
 
 /** Connects to Redis and checks its version and its eviction policy. */
 async function askRedis(url: Secret): Promise<Finding> {
-  const client = new Redis(url.reveal(), {
-    lazyConnect: true,
-    connectTimeout: REDIS_TIMEOUT_MS,
-    commandTimeout: REDIS_TIMEOUT_MS,
-    retryStrategy: () => null,
+  let lose: (cause: Error) => void = () => {};
+  const lost = new Promise<never>((_resolve, reject) => {
+    lose = reject;
   });
-  let broken: Error | undefined;
-  client.on("error", (error: Error) => {
-    broken = error;
-  });
+  // The answer may come first.
+  lost.catch(() => {});
+  const outage = { lost: (_connection: object, cause: Error) => lose(cause), restored: () => {} };
+  const client = openRedis({ url: url.reveal(), outage, commandTimeout: REDIS_TIMEOUT_MS });
   try {
-    await client.connect();
-    return checkRedis(await client.info());
-  } catch (error) {
-    // The connection's own error is more specific than "closed".
-    throw broken ?? error;
+    return checkRedis(await Promise.race([client.info(), lost]));
   } finally {
     client.disconnect();
   }

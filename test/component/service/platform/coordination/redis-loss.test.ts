@@ -3,11 +3,8 @@ import { once } from "node:events";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Coordination } from "../../../../../src/service/platform/coordination/coordination.ts";
-import {
-  connectRedis,
-  createRedisCoordination,
-  createRedisOutage,
-} from "../../../../../src/service/platform/coordination/redis-coordination.ts";
+import { createRedisOutage, openRedis } from "../../../../../src/service/platform/coordination/open-redis.ts";
+import { createRedisCoordination } from "../../../../../src/service/platform/coordination/redis-coordination.ts";
 import { testRedis } from "../../../../support/database/redis.ts";
 import { startRedisProxy } from "../../../../support/database/redis-proxy.ts";
 import { pollUntil } from "../../../../support/poll-until.ts";
@@ -107,12 +104,14 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
 
   it("leave a server that became a read-only replica for the one that accepts writes", async () => {
     const outage = createRedisOutage(hearing().log, "");
-    const client = connectRedis({ url: redisUrl!, outage });
+    const client = openRedis({ url: redisUrl!, outage });
     closers.push(async () => client.disconnect());
-    await client.ping();
+    await client.info();
     const connected = once(client, "ready");
     const demoted = "return redis.error_reply('READONLY You can not write against a read only replica.')";
-    await expect(client.eval(demoted, 0)).rejects.toThrow("READONLY");
+    client.defineCommand("writeToReplica", { numberOfKeys: 0, lua: demoted });
+    const { writeToReplica } = client as unknown as { writeToReplica(): Promise<unknown> };
+    await expect(writeToReplica.call(client)).rejects.toThrow("READONLY");
     await connected;
   });
 
