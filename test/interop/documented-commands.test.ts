@@ -10,8 +10,8 @@ import { programMissing } from "../support/environment.ts";
 import { type DocumentedCommand, documentedCommands } from "../support/repository/documented-commands.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
-import { makeValues, OPERATOR_SECRETS } from "./documented-values.ts";
-import { type OperatorShell, openOperatorShell } from "./operator-shell.ts";
+import { makeValues, OPERATOR_SECRETS } from "./operator/documented-values.ts";
+import { type OperatorShell, openOperatorShell } from "./operator/operator-shell.ts";
 import { runProgram } from "./run-program.ts";
 
 const RESTORE = "docs/operations/restore.md";
@@ -137,7 +137,7 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
     beforeAll(async () => {
       localnet = await startLocalnet({ mpc: createCheapMpc() });
       const configured = { ...OPERATOR_SECRETS, DATABASE_URL: postgres!.url, LOCALNET_URL: localnet.url };
-      shell = openOperatorShell();
+      shell = await openOperatorShell();
       service = await startService(folder, configured);
       const values = await makeValues(service.access.baseUrl, localnet.url);
       environment = { ...configured, ...values, PORT: "0", LOCALNET_PORT: "0" };
@@ -145,7 +145,7 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
     afterAll(async () => {
       await service?.stop();
       await localnet?.close();
-      shell?.close();
+      await shell?.close();
       remove();
     });
 

@@ -10,7 +10,7 @@ import { MultiSigPublicKey } from "@mysten/sui/multisig";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { activeDwallet, type Harness, hotWallet, startHarness } from "../component/localnet/harness.ts";
 import { documentedCommands } from "../support/repository/documented-commands.ts";
-import { type OperatorShell, openOperatorShell } from "./operator-shell.ts";
+import { type OperatorShell, openOperatorShell } from "./operator/operator-shell.ts";
 
 const PLACE = "treasury";
 /** Sections about capabilities, which only the local network's own Treasury holds. */
@@ -42,7 +42,7 @@ let environment: Record<string, string>;
 
 beforeAll(async () => {
   harness = await startHarness();
-  shell = openOperatorShell();
+  shell = await openOperatorShell();
   for (const key of Object.values(keys)) await harness.net.fund(key.toSuiAddress());
   await harness.net.fund(multisig.toSuiAddress());
   const { dwalletId } = await activeDwallet(harness);
@@ -65,7 +65,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(async () => {
   await harness?.close();
-  shell?.close();
+  await shell?.close();
 });
 
 /** Writes key files into a folder of the shell. */

@@ -1,7 +1,7 @@
-import { createSealKey } from "../../src/service/audit/seal-events.ts";
-import { Secret } from "../../src/service/platform/telemetry/secret.ts";
-import { printed } from "../component/cli/run-cli.ts";
-import { pollUntil } from "../support/poll-until.ts";
+import { createSealKey } from "../../../src/service/audit/seal-events.ts";
+import { Secret } from "../../../src/service/platform/telemetry/secret.ts";
+import { printed } from "../../component/cli/run-cli.ts";
+import { pollUntil } from "../../support/poll-until.ts";
 
 const ADMIN_API_KEY = "an-operators-key-for-documented-commands-0123456789";
 const [SEAL_SECRET, NEXT_SEAL_SECRET] = ["3a".repeat(32), "4b".repeat(32)] as const;
