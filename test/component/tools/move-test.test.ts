@@ -154,7 +154,7 @@ function isAt(gasPrice: number): string {
 }
 
 /** Returns the scenarios at a gas price, with names that begin with the price. */
-function scenariosAt(gasPrice: number, scenarios: readonly ScenarioRun[] = SCENARIOS): ScenarioRun[] {
+function scenariosAt(gasPrice: number, scenarios: readonly ScenarioRun[]): ScenarioRun[] {
   return scenarios.map((scenario) => ({ ...scenario, name: `at ${gasPrice} ${scenario.name}`, gasPrice }));
 }
 
@@ -192,19 +192,18 @@ describe("the Move tests", () => {
   describe("fail", () => {
     let output: string;
     beforeAll(async () => {
-      const runs = CHECKS.flatMap(({ failure, gasPrice }) => {
-        return scenariosAt(
-          gasPrice,
-          SCENARIOS.filter(({ fails }) => fails === failure),
-        );
-      });
-      const faultRuns = FAULTS.flatMap(({ noticed }, index) => {
-        return scenariosAt(
-          faultPrice(index),
-          SCENARIOS.filter(({ name }) => name === noticed),
-        );
-      });
-      ({ output } = await run(FAULTY, [...runs, ...faultRuns, ...scenariosAt(NO_CHANGE_PRICE)]));
+      const expecting = (code: string) => SCENARIOS.filter(({ fails }) => fails === code);
+      const detecting = (title: string) => SCENARIOS.filter(({ name }) => name === title);
+      const runs = CHECKS.flatMap(({ failure, gasPrice }) => scenariosAt(gasPrice, expecting(failure)));
+      const faultRuns = FAULTS.flatMap(({ noticed }, index) =>
+        scenariosAt(faultPrice(index), detecting(noticed)),
+      );
+      // The others pass in `npm run move:test`.
+      const used = new Set([
+        ...CHECKS.flatMap(({ failure }) => expecting(failure)),
+        ...FAULTS.flatMap(({ noticed }) => detecting(noticed)),
+      ]);
+      ({ output } = await run(FAULTY, [...runs, ...faultRuns, ...scenariosAt(NO_CHANGE_PRICE, [...used])]));
     });
 
     it.each(CHECKS)("without $text of $module", ({ gasPrice }) => {
