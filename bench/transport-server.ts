@@ -38,6 +38,7 @@ const row: SignRequestRow = {
   message: Buffer.alloc(32, 1),
   priceMicroUsd: 10_000n,
   wasSubmitted: true,
+  heldForUsers: [],
   txDigest: "8fmWUsWkqt6bcMX2vRTb1EfVfvC7MSa6pKpMFfYXXRJB",
   signSessionId: `0x${"cd".repeat(32)}`,
   signature: Buffer.alloc(64, 2),

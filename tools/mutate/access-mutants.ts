@@ -48,6 +48,13 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/service/access/sessions.test.ts"],
   },
   {
+    name: "a session releases although its key may not",
+    file: "src/service/users/sessions.ts",
+    find: '  if (!session.scopes.every((scope) => hasScope(scopes, scope))) throw tooWide("scopes");\n',
+    replace: "",
+    tests: ["test/component/service/access/sessions.test.ts"],
+  },
+  {
     name: "a session may have another user than its key",
     file: "src/service/users/sessions.ts",
     find: 'if (!isWithin([session.userReference], allowance?.userReferences)) throw tooWide("user_reference");\n',

@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const LIFECYCLE = ["test/component/service/signing/sign-lifecycle.test.ts"];
 const MIXED_UP = ["test/component/service/signing/mixed-up-session.test.ts"];
 const HOLDS = ["test/component/service/signing/sign-holds.test.ts"];
+const SESSION_HOLDS = ["test/component/service/signing/session-holds.test.ts"];
 const RACE = ["test/race/sign-money.test.ts"];
 const SHARED = ["test/race/shared-statements.test.ts"];
 const BATCHES = "test/unit/service/platform/store/batch-statements.test.ts";
@@ -45,6 +46,20 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     find: "    AND (NOT is_of_holder OR request_id IN (SELECT request_id FROM holder_now))\n",
     replace: "",
     tests: HOLDS,
+  },
+  {
+    name: "a holder releases and cancels the owner's halves",
+    file: "src/service/signing/holds/release.ts",
+    find: "    row.wasSubmitted &&\n",
+    replace: "    !row.wasSubmitted &&\n",
+    tests: SESSION_HOLDS,
+  },
+  {
+    name: "the halves of one user leave the project's other users no room",
+    file: "src/service/signing/holds/submit-hold.ts",
+    find: "count.ofUser >= HOLDS_OF_USER_MAX_COUNT",
+    replace: "count.ofUser > HOLDS_OF_PROJECT_MAX_COUNT",
+    tests: SESSION_HOLDS,
   },
   {
     name: "the half of another message counts as verified",

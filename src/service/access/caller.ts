@@ -9,7 +9,9 @@ export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions" | "webhooks" | "release" | "propose";
 
 /** The permissions that a session can have. */
-export type SessionScope = Extract<Scope, "onboard" | "sign" | "read">;
+export const SESSION_SCOPES = ["onboard", "sign", "read", "release", "propose"] as const satisfies readonly Scope[];
+
+export type SessionScope = (typeof SESSION_SCOPES)[number];
 
 /** All scopes, for an unrestricted key. */
 export const SCOPES: readonly Scope[] = [

@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { batchStatements } from "../platform/store/batch-statements.ts";
-import { boolean, bytea, type Columns, nullable, text } from "../platform/store/columns.ts";
+import { boolean, bytea, type Columns, listOf, nullable, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { hasFrozenUser } from "../users/ensure-user.ts";
 import { isWithinUse, type Reaching } from "../users/reach.ts";
@@ -45,6 +45,8 @@ export interface SignRequestRow extends ShownSignRequest {
   readonly projectId: string;
   /** Whether the user's half has been submitted. */
   readonly wasSubmitted: boolean;
+  /** The users of the holder whose half is held; empty for a half of the owner, and without a hold. */
+  readonly heldForUsers: readonly string[];
   /** By the database's clock, which alone decides. */
   readonly isExpired: boolean;
   readonly dwalletPublicOutput: Uint8Array;
@@ -59,6 +61,7 @@ export const SIGN_REQUEST: Columns<SignRequestRow> = {
   ...SHOWN_ROW,
   projectId: text,
   wasSubmitted: boolean,
+  heldForUsers: listOf(text),
   isExpired: boolean,
   dwalletPublicOutput: bytea,
   dwalletPublicKey: nullable(bytea),
@@ -69,6 +72,7 @@ export const SIGN_REQUEST: Columns<SignRequestRow> = {
 
 /** The select list of a {@link SignRequestRow} from {@link withDWallet}. */
 export const SIGN_REQUEST_COLUMNS: Sql = sql`${SHOWN_COLUMNS}, d.project_id AS "projectId",
-       r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
+       r.user_sign_message IS NOT NULL AS "wasSubmitted", r.held_for_users AS "heldForUsers",
+       r.expires_at <= clock_timestamp() AS "isExpired",
        d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign,
        d.state AS "dwalletState", ${hasFrozenUser(sql`d`)} AS "isUserFrozen"`;

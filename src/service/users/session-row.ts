@@ -11,7 +11,7 @@ import {
   SELECT_ALLOWANCE,
   SELECT_BUDGET_LEFT,
 } from "../access/allowances/allowances.ts";
-import type { ProjectCaller, SessionScope } from "../access/caller.ts";
+import { type ProjectCaller, SESSION_SCOPES, type SessionScope } from "../access/caller.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { type Columns, listOf, nullable, oneOf, text, time } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
@@ -113,7 +113,7 @@ const SELECT_SESSION = sql`SELECT s.id, s.user_reference AS "userReference", s.s
 const COLUMNS: Columns<StoredDetails & AllowanceRow & BudgetLeft> = {
   id: text,
   userReference: text,
-  scopes: listOf(oneOf("onboard", "sign", "read")),
+  scopes: listOf(oneOf(...SESSION_SCOPES)),
   origins: listOf(text),
   createdAt: time,
   expiresAt: time,

@@ -8,7 +8,7 @@ import {
   type Sessions,
 } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { decodeLimits, encodeLimits } from "../access/allowances/allowance-message.ts";
-import { callerOf, type SessionScope } from "../access/caller.ts";
+import { callerOf, SESSION_SCOPES, type SessionScope } from "../access/caller.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
 import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
 import { revokeSession, revokeUserSessions } from "./end-sessions.ts";
@@ -77,6 +77,5 @@ export function encodeSession(session: SessionDetails): Session {
 }
 
 function decodeScopes(scopes: readonly Session_Scope[]): SessionScope[] {
-  const names = Object.keys(Session_Scope) as (keyof typeof Session_Scope)[];
-  return names.filter((name): name is SessionScope => scopes.includes(Session_Scope[name]));
+  return SESSION_SCOPES.filter((name) => scopes.includes(Session_Scope[name]));
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import sql from "sql-template-tag";
 import { checkLimits, insertAllowance, type Limits } from "../access/allowances/allowances.ts";
-import type { ProjectCaller, SessionScope } from "../access/caller.ts";
+import { hasScope, type ProjectCaller, type SessionScope } from "../access/caller.ts";
 import type { ExchangedSession, SessionOfUser } from "../access/identity/exchange-token.ts";
 import { tokenInvalid } from "../access/identity/verify-id-token.ts";
 import { generateSessionToken, hashApiKey } from "../access/keys/api-key.ts";
@@ -253,7 +253,7 @@ function narrowLimits(
   session: Pick<NewSession, "scopes" | "userReference" | "limits">,
 ): Omit<Limits, "userReferences"> {
   const { dwalletIds, algorithms, budget } = session.limits ?? {};
-  if (!isWithin(session.scopes, scopes)) throw tooWide("scopes");
+  if (!session.scopes.every((scope) => hasScope(scopes, scope))) throw tooWide("scopes");
   if (!isWithin([session.userReference], allowance?.userReferences)) throw tooWide("user_reference");
   if (!isWithin(dwalletIds, allowance?.dwalletIds)) throw tooWide("allowance.dwallet_ids");
   if (!isWithin(algorithms, allowance?.algorithms)) throw tooWide("allowance.algorithms");

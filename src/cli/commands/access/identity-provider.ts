@@ -26,7 +26,7 @@ import { formatEnum, formatPairs, formatTime } from "../../output/format.ts";
 import { listCommand } from "../../output/list-command.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;
-const SCOPES = ["onboard", "sign", "read"] as const;
+const SCOPES = ["onboard", "sign", "read", "release", "propose"] as const;
 
 const add = serviceCommand({
   ...OPERATOR,

@@ -30,7 +30,7 @@ import { listCommand } from "../../output/list-command.ts";
 import { formatPlaintext } from "./key.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;
-const SCOPES = ["onboard", "sign", "read"] as const;
+const SCOPES = ["onboard", "sign", "read", "release", "propose"] as const;
 const USER = "the project's own id of the user";
 
 const create = serviceCommand({

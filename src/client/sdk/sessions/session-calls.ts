@@ -99,8 +99,8 @@ export interface SessionCalls {
 export interface CreateSessionArgs {
   /** The user, by the project's own id: 1 to 128 printable ASCII characters. */
   readonly userReference: string;
-  /** What the session may do. The key must have these scopes. */
-  readonly scopes: readonly ("onboard" | "sign" | "read")[];
+  /** What the session may do. The key must have these scopes; `sign` includes `propose`. */
+  readonly scopes: readonly ("onboard" | "sign" | "read" | "release" | "propose")[];
   /** The web origins whose pages may use the session, such as `https://app.example`. Default: no page may. */
   readonly origins?: string[] | undefined;
   /** At most 24 hours. Default: one hour. */

@@ -16,7 +16,7 @@ import {
 } from "../../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { Budget } from "../allowances/allowance.ts";
-import type { AdminCaller, SessionScope } from "../caller.ts";
+import { type AdminCaller, SESSION_SCOPES, type SessionScope } from "../caller.ts";
 import { projectNotFound, requireProject } from "../projects.ts";
 import { readOrigins } from "../web-origins.ts";
 import { readOutsideUrl } from "./outside-url.ts";
@@ -258,7 +258,7 @@ const PROVIDER_COLUMNS: Columns<ProviderRow> = {
   algorithms: listOf(oneOf(...ID_TOKEN_ALGORITHMS)),
   tokenMaxAgeSeconds: number,
   allowsUnbound: boolean,
-  scopes: listOf(oneOf("onboard", "sign", "read")),
+  scopes: listOf(oneOf(...SESSION_SCOPES)),
   origins: listOf(text),
   sessionSeconds: number,
   windowSeconds: nullable(number),

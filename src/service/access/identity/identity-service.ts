@@ -13,7 +13,7 @@ import { requestIdKey } from "../../../transport/calls/request-id.ts";
 import { idempotencyOf } from "../../platform/idempotency/idempotency.ts";
 import type { Database } from "../../platform/store/database.ts";
 import { decodeBudget, encodeBudget } from "../allowances/allowance-message.ts";
-import type { SessionScope } from "../caller.ts";
+import { SESSION_SCOPES } from "../caller.ts";
 import { callerOf } from "../caller.ts";
 import { clientAddressKey } from "../client-address.ts";
 import type { TokenExchange } from "./exchange-token.ts";
@@ -101,7 +101,6 @@ export interface IdentityProviderCallsDeps {
   readonly allowsInside: boolean;
 }
 
-const SCOPES: readonly SessionScope[] = ["onboard", "sign", "read"];
 const DEFAULT_ALGORITHMS: readonly IdTokenAlgorithm[] = ["RS256", "PS256", "ES256", "EdDSA"];
 const DEFAULT_TOKEN_MAX_AGE_SECONDS = 600;
 const DEFAULT_SESSION_SECONDS = 3_600;
@@ -119,7 +118,7 @@ function decodeSettings(settings: SettingsMessage): IdentityProviderSettings {
     keySet: settings.keySetJson || undefined,
     algorithms: algorithms.length === 0 ? DEFAULT_ALGORITHMS : (algorithms as IdTokenAlgorithm[]),
     tokenMaxAgeSeconds: settings.tokenMaxAgeSeconds || DEFAULT_TOKEN_MAX_AGE_SECONDS,
-    scopes: SCOPES.filter((scope) => settings.scopes.includes(Session_Scope[scope])),
+    scopes: SESSION_SCOPES.filter((scope) => settings.scopes.includes(Session_Scope[scope])),
     sessionSeconds: settings.sessionSeconds || DEFAULT_SESSION_SECONDS,
     budget: budget && decodeBudget(budget, "settings.budget"),
   };

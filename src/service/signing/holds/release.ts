@@ -8,7 +8,7 @@ import { topics } from "../../platform/coordination/topics.ts";
 import { ServiceError } from "../../platform/errors/service-error.ts";
 import { execute, newId, type Queryable, readRows } from "../../platform/store/database.ts";
 import { activeUsersOf, userFrozen } from "../../users/ensure-user.ts";
-import { activeHoldersOf } from "../../users/reach.ts";
+import { activeHoldersOf, isWithinReach } from "../../users/reach.ts";
 import { tripleOfRow } from "../algorithm-enums.ts";
 import { requireAlgorithm, type SigningCaller } from "../reserve.ts";
 import { SIGN_PRIORITY } from "../sign-operation.ts";
@@ -19,7 +19,7 @@ import { ENDED_HOLD, endHeld, isHeld, laterThan } from "./end-held.ts";
 /**
  * Releases a held half, and queues the transaction that requests its signature. Of all releases, cancellations and
  * expiries of a half, one counts. A repeated call returns the request in its current state. Throws
- * SIGN_REQUEST_NOT_FOUND, ALGORITHM_NOT_ALLOWED, DWALLET_LEFT, USER_FROZEN, and WRONG_STATE if the half is not held: not
+ * SIGN_REQUEST_NOT_FOUND, OUT_OF_REACH for a holder and the half of somebody else, ALGORITHM_NOT_ALLOWED, DWALLET_LEFT, USER_FROZEN, and WRONG_STATE if the half is not held: not
  * verified yet, ended or expired, or if the key, session or holder that gave it is revoked or removed.
  */
 export async function releaseSign(
@@ -43,7 +43,7 @@ export async function releaseSign(
 
 /**
  * Ends a held half, and refunds its price without the price of the hold. A repeated call returns the request. Throws
- * SIGN_REQUEST_NOT_FOUND, SCOPE_MISSING, and WRONG_STATE if the half is not held: not verified yet, released or ended.
+ * SIGN_REQUEST_NOT_FOUND, OUT_OF_REACH, SCOPE_MISSING, and WRONG_STATE if the half is not held: not verified yet, released or ended.
  */
 export async function cancelSign(
   { database, signals }: HoldDeps,
@@ -85,7 +85,19 @@ const CANCELLED = {
 async function readOwn(db: Queryable, id: string, caller: SigningCaller): Promise<SignRequestRow> {
   const row = await readSignRequest(db, { id, caller });
   if (row === undefined) throw signRequestNotFound(id);
+  if (isOfAnother(row, caller))
+    throw new ServiceError("OUT_OF_REACH", "the half was given by the dWallet's owner or by another holder");
   return row;
+}
+
+/** A holder can read a request of the owner whose id it has, but its half is neither the holder's to release nor to end. */
+function isOfAnother(row: SignRequestRow, caller: SigningCaller): boolean {
+  const users = caller.allowance?.userReferences ?? [];
+  return (
+    row.wasSubmitted &&
+    !isWithinReach(caller, { ...row, objectId: row.dwalletId }) &&
+    !row.heldForUsers.some((user) => users.includes(user))
+  );
 }
 
 /**

@@ -14,8 +14,8 @@ export async function lockHolds(db: Queryable, projectId: string): Promise<void>
 }
 
 /**
- * Returns TOO_MANY_RESERVATIONS if the project or the dWallet has as many held halves as it may have, or the Treasury
- * keeps as many halves of the dWallet as it can. Call it after {@link lockHolds}, in the transaction that adds one.
+ * Returns TOO_MANY_RESERVATIONS if the project, the user or the dWallet has as many held halves as it may have, or the
+ * Treasury keeps as many halves of the dWallet as it can. Call it after {@link lockHolds}, in the transaction that adds one.
  */
 export async function findHoldRefusal(
   db: Queryable,
@@ -23,17 +23,22 @@ export async function findHoldRefusal(
 ): Promise<ServiceError | undefined> {
   const [count] = await readRows(
     db,
-    sql`WITH own AS MATERIALIZED (SELECT dwallet_id FROM sign_request WHERE id = ${signRequestId})
+    sql`WITH own AS MATERIALIZED (
+          SELECT s.dwallet_id, w.user_reference FROM sign_request s JOIN dwallet w ON w.id = s.dwallet_id
+          WHERE s.id = ${signRequestId})
         SELECT count(*)::int AS "ofProject",
+          (count(*) FILTER (WHERE d.user_reference = (SELECT user_reference FROM own)))::int AS "ofUser",
           (count(*) FILTER (WHERE r.dwallet_id = (SELECT dwallet_id FROM own)))::int AS "ofDWallet",
           (count(*) FILTER (WHERE r.dwallet_id = (SELECT dwallet_id FROM own) AND r.hold_object_id IS NULL)
             + (SELECT count(*) FROM sign_request k
                WHERE k.dwallet_id = (SELECT dwallet_id FROM own) AND ${isKept(sql`k`)}))::int AS "ofTreasury"
-        FROM sign_request r WHERE r.project_id = ${projectId}::uuid AND ${isHolding}`,
-    { ofProject: number, ofDWallet: number, ofTreasury: number },
+        FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id
+        WHERE r.project_id = ${projectId}::uuid AND ${isHolding}`,
+    { ofProject: number, ofUser: number, ofDWallet: number, ofTreasury: number },
   );
   if (count === undefined) throw new Error("the database counts no halves");
   if (count.ofDWallet >= HOLDS_OF_DWALLET_MAX_COUNT) return tooMany("dWallet", HOLDS_OF_DWALLET_MAX_COUNT);
+  if (count.ofUser >= HOLDS_OF_USER_MAX_COUNT) return tooMany("user", HOLDS_OF_USER_MAX_COUNT);
   if (count.ofProject >= HOLDS_OF_PROJECT_MAX_COUNT) return tooMany("project", HOLDS_OF_PROJECT_MAX_COUNT);
   if (count.ofTreasury >= TREASURY_HALVES_MAX_COUNT) return treasuryFull();
   return undefined;
@@ -53,6 +58,8 @@ const isKept = (k: Sql): Sql =>
 export const TREASURY_HALVES_MAX_COUNT = 64;
 /** Half of what the Treasury keeps for a dWallet, because a half that was cancelled stays there until it expires. */
 export const HOLDS_OF_DWALLET_MAX_COUNT = 32;
+/** A fraction of a project's, so that one user's sessions leave room for the holds of the others. */
+export const HOLDS_OF_USER_MAX_COUNT = 128;
 export const HOLDS_OF_PROJECT_MAX_COUNT = 1_000;
 
 function tooMany(owner: string, maxCount: number): ServiceError {

@@ -333,6 +333,20 @@ describe("a narrow key with the scope `sessions`", () => {
     });
   });
 
+  it("gives a session propose if it has sign, and release only if it has release", async () => {
+    const signer = await keyOf({}, { scopes: ["sessions", "sign"] });
+    const { token } = await newSession({ scopes: ["propose"] }, signer);
+    await knock(token, {}, { method: Signing.method.submitSign });
+    for (const method of [Signing.method.releaseSign, Signing.method.getSign])
+      await expect(knock(token, {}, { method })).rejects.toMatchObject(refused("SCOPE_MISSING"));
+    const asked = newSession({ scopes: ["release"] }, signer);
+    await expect(asked).rejects.toMatchObject(refused("SESSION_TOO_WIDE"));
+    const approver = await newSession({ scopes: ["release"] });
+    await knock(approver.token, {}, { method: Signing.method.releaseSign });
+    const submission = knock(approver.token, {}, { method: Signing.method.submitSign });
+    await expect(submission).rejects.toMatchObject(refused("SCOPE_MISSING"));
+  });
+
   it("cannot give a session a scope that it lacks", async () => {
     const narrow = await keyOf({}, { scopes: ["sessions", "read"] });
     await expect(newSession({ scopes: ["read", "sign"] }, narrow)).rejects.toMatchObject({
