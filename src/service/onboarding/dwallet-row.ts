@@ -47,6 +47,8 @@ const COLUMNS = {
   adoptedAt: true,
   sessionDigest: true,
   encryptionKey: { select: { objectId: true } },
+  // Of all rows at once. The count of Prisma would read the shares of all dWallets.
+  shares: { where: { state: "Accepted" }, select: { id: true } },
 } as const satisfies Prisma.DWalletSelect;
 
 /** Returns the dWallet with this object id within the caller's reach. Throws DWALLET_NOT_FOUND. */
@@ -191,6 +193,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     networkEncryptionKeyId: row.networkEncryptionKeyId,
     txDigest: row.txDigest ?? "",
     sessionDigest: sessionDigestOf(row),
+    holderCount: row.shares.length,
     ...(row.name === null ? {} : { name: row.name }),
     ...(row.userReference === null ? {} : { userReference: row.userReference }),
     ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),

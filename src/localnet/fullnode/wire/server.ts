@@ -164,8 +164,8 @@ export interface FullnodeServer {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Long enough for clients that compute for seconds between two requests. */
-const KEEP_ALIVE_TIMEOUT_MS = 120_000;
+/** Long enough for clients that compute between two requests, for minutes on a busy machine. */
+const KEEP_ALIVE_TIMEOUT_MS = 600_000;
 
 /** The time to answer pending requests when the node closes. */
 const CLOSE_GRACE_MS = 1_000;

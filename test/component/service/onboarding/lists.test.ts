@@ -14,6 +14,7 @@ import {
   TEST_ORIGIN,
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
+import { recipientOf, sharedWith } from "../../../support/database/shares.ts";
 import { clientOf, refusalOf } from "../../../support/service/service-client.ts";
 
 let database: Database;
@@ -60,6 +61,16 @@ it("dWallets are listed in pages, the newest first, without those of other proje
   });
   projectId = await projectWith(database, 0n);
   expect((await onboarding.listDWallets({})).dwallets).toEqual([]);
+});
+
+it("dWallets are listed with the number of those who have accepted a share, and hold it still", async () => {
+  const [shared, other] = await dwallets(2);
+  for (const state of ["Accepted", "Accepted", "AwaitingAcceptance", "Removed", "Failed"])
+    await sharedWith(database, shared!, await recipientOf(database, projectId), state);
+  await sharedWith(database, other!, await recipientOf(database, projectId));
+  const { dwallets: listed } = await onboarding.listDWallets({});
+  expect(listed.map(({ holderCount }) => holderCount)).toEqual([2, 1]);
+  expect((await onboarding.getDWallet({ dwalletId: shared!.objectId })).holderCount).toBe(2);
 });
 
 it("dWallets are listed by state, and the state in which the user must accept has two names", async () => {
