@@ -1,3 +1,4 @@
+import { treasuryHalvesCommand } from "../commands/treasury/halves.ts";
 import { fundCommand, initCommand } from "../commands/treasury/init.ts";
 import { multisigCommand } from "../commands/treasury/multisig.ts";
 import {
@@ -30,6 +31,7 @@ import {
 /** The subcommands of `tss treasury`, which need only a fullnode, in the order of the help. */
 export const TREASURY_SUBCOMMANDS = {
   status: treasuryStatusCommand,
+  halves: treasuryHalvesCommand,
   publish: publishCommand,
   init: initCommand,
   fund: fundCommand,

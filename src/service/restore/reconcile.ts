@@ -2,12 +2,14 @@ import type { Deposits } from "../billing/deposits/deposits.ts";
 import { scanEveryAddress } from "../billing/deposits/scan-address.ts";
 import { watchEveryProject } from "../billing/deposits/watch-deposits.ts";
 import type { ChainNetwork } from "../chain/fullnodes/network.ts";
+import { retryRead } from "../chain/fullnodes/retry-read.ts";
 import { OPERATION_NAMES, type OperationKind, type OperationName } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTransactionHistory, findLostTransactions } from "../chain/restore/lost-transactions.ts";
 import { adoptOperations, replayTransaction, type Unrecoverable } from "../chain/restore/replay.ts";
 import { markForeignUse } from "../chain/submit/lane-table.ts";
 import { resetLanes } from "../chain/submit/prepare-lanes.ts";
+import { readKeptHalves } from "../chain/treasury/read-halves.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Database } from "../platform/store/database.ts";
@@ -21,6 +23,7 @@ import { createShareAcceptanceRebuilder, createShareRebuilder } from "./rebuild-
 import { createSignRebuilder } from "./rebuild-signs.ts";
 import { createSweepRebuilder } from "./rebuild-sweeps.ts";
 import { adoptHeldPresigns, burnSpentPresigns, createPresignRebuilder } from "./restore-presigns.ts";
+import { findUnknownHalves } from "./unknown-halves.ts";
 
 /**
  * Reconciles an older copy of the database with the chain before anything is sent. Records every later transaction with
@@ -79,6 +82,10 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const burntCount = await burnSpentPresigns({ database, network: network.name, reader, log });
   const treasury = createTreasuryReader(network);
   const heldCount = await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
+  const treasuryId = network.treasuryRef.objectId;
+  const { epoch } = await reader.epoch();
+  const halves = await readKeptHalves(network.client, { treasuryId, epoch }, retryRead(network));
+  unrecoverable.push(...(await findUnknownHalves(database, network.name, halves)));
   await resetLanes({ database, network, reader });
   return {
     transactionCount: lost.length,

@@ -54,8 +54,8 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
 
 /** Something on the chain that cannot be restored, because the chain does not contain all of its data. */
 export interface Unrecoverable {
-  readonly what: "encryption key" | "dWallet" | "share" | "sign request" | "deposit address";
-  /** The object's id, or the address, on the chain. */
+  readonly what: "encryption key" | "dWallet" | "share" | "sign request" | "held half" | "deposit address";
+  /** The object's id, or the address, on the chain. For a held half it is that of its presign. */
   readonly id: string;
   /** Why it cannot be restored, and the remedy. */
   readonly reason: string;

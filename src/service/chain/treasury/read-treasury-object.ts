@@ -119,7 +119,7 @@ export async function listFields(
       listPage(client, { parentId, cursor: after, signal }),
     );
     for (const { fieldId, name, value } of page.dynamicFields)
-      fields.push({ fieldId, name: name.bcs, value: value.bcs });
+      fields.push({ fieldId, nameType: name.type, name: name.bcs, value: value.bcs });
     if (fields.length > maxCount) throw new Error(`${parentId} has more than ${maxCount} entries`);
     cursor = page.hasNextPage ? page.cursor : null;
   } while (cursor !== null);
@@ -130,6 +130,7 @@ export async function listFields(
 interface FieldContent {
   /** The id of the field's object. */
   readonly fieldId: string;
+  readonly nameType: string;
   readonly name: Uint8Array;
   readonly value: Uint8Array;
 }
