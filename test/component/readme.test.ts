@@ -7,8 +7,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { packagePaths } from "../support/repository/package-paths.ts";
 import { ROOT, readSource, sourcesBelow } from "../support/repository/source-files.ts";
 
-const GUIDES = ["README.md", "docs/sdk.md", "docs/recovery.md", "docs/imported-keys.md"];
-const DOCUMENTS = [...GUIDES.map(readSource), ...sourcesBelow(["docs/start"], [".md"])];
+const GUIDES = ["sdk", "recovery", "imported-keys", "webhooks", "identity-providers"];
+const DOCUMENTS = [
+  ...["README.md", ...GUIDES.map((name) => `docs/${name}.md`)].map(readSource),
+  ...sourcesBelow(["docs/start"], [".md"]),
+];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -13,7 +13,9 @@ import {
   type OnboardResult,
   type RecipientKey,
   type TssClient,
+  type TssError,
 } from "../../src/client/sdk/index.ts";
+import { addRecovery, joinPieces } from "../../src/client/seed/pieces/index.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { atNight } from "../support/environment.ts";
@@ -115,13 +117,17 @@ describe("sharing makes one share for one charge", { timeout: 600_000 }, () => {
     const recipient = await backend().registerRecipient({ ...person, curve });
     const shared = shareOf(recipient, person);
     const before = await charges();
-    const cut = backend(cuttingAt(method, when)).shareWith(shared);
+    const cut = backend(cuttingAt(method, when).transport).shareWith(shared);
     await expect(cut).rejects.toMatchObject({ reason: "UNREACHABLE" });
     const [first, second] = await Promise.all([1, 2].map(() => backend().shareWith(shared)));
     expect(second).toEqual(first);
     expect(await charges()).toBe(before + 1);
     const dwalletId = wallet.dwallet.id;
-    const lost = backend(cuttingAt("acceptShare", "after")).acceptShare({ ...person, curve, dwalletId });
+    const lost = backend(cuttingAt("acceptShare", "after").transport).acceptShare({
+      ...person,
+      curve,
+      dwalletId,
+    });
     await expect(lost).rejects.toMatchObject({ reason: "UNREACHABLE" });
     await backend().acceptShare({ ...person, curve, dwalletId });
     await signs(await sessionOf(person), person);
@@ -150,6 +156,30 @@ describe("sharing makes one share for one charge", { timeout: 600_000 }, () => {
       expect(await charges()).toBe(before + 1);
     },
   );
+});
+
+describe("a recovery that is added", { timeout: 600_000 }, () => {
+  it("is one holder for one charge, although the service is killed after each call and the call is repeated", async () => {
+    const recoverySeed = new Uint8Array(randomBytes(32));
+    const asked = { ...alice, curve, dwalletId: wallet.dwallet.id, userReference: "frank" } as const;
+    const args = { ...asked, recoverySeed, threshold: 2, count: 3 };
+    const before = await charges();
+    const addresses: unknown[] = [];
+    for (const method of ["registerEncryptionKey", "shareDWallet", "acceptShare"]) {
+      const { isCut, transport } = cuttingAt(method, "after");
+      const killed = addRecovery(backend(transport), args).finally(() => isCut() && service.crash());
+      await killed.catch(({ metadata }: TssError) => addresses.push(metadata["holderAddress"]));
+      expect(isCut()).toBe(true);
+      service = await startService(folder, settings);
+    }
+    const { pieces, holderAddress } = await addRecovery(backend(), args);
+    expect(addresses).toEqual([holderAddress, holderAddress, holderAddress]);
+    expect(await charges()).toBe(before + 1);
+    const ofRecovery = (await holders(backend())).filter((one) => one.holderAddress === holderAddress);
+    expect(ofRecovery).toMatchObject([{ state: HolderState.Accepted }]);
+    const { seed } = await joinPieces(pieces.slice(1));
+    await signs(backend(), { userReference: "frank", seed });
+  });
 });
 
 /** What the owner gives `shareWith` for another user. */
@@ -213,7 +243,7 @@ async function charges(): Promise<number> {
 }
 
 /** A connection that is cut permanently at the first call of a method. */
-function cuttingAt(method: string, when: "before" | "after"): Transport {
+function cuttingAt(method: string, when: "before" | "after"): { transport: Transport; isCut(): boolean } {
   const inner = createConnectTransport({ baseUrl: service.access.baseUrl, useBinaryFormat: true });
   let isCut = false;
   const cut = () => new ConnectError("the connection was cut", Code.Unavailable);
@@ -224,8 +254,9 @@ function cuttingAt(method: string, when: "before" | "after"): Transport {
     if (when === "after") await perform();
     throw cut();
   };
-  return {
+  const transport: Transport = {
     unary: (called, ...rest) => passes(called.localName, () => inner.unary(called, ...rest)),
     stream: (called, ...rest) => passes(called.localName, () => inner.stream(called, ...rest)),
   };
+  return { transport, isCut: () => isCut };
 }
