@@ -13,7 +13,7 @@ Runs an Ika network with a Sui fullnode in one process, and prints its ids.
   --host <address>        the address to listen on; default 127.0.0.1
   --faucet-port <port>    another port for the faucet; Sui's tools expect 9123
   --faucet-coins <count>  the coins of SUI, and of IKA, that the faucet gives, up to ${FAUCET_COINS_MAX_COUNT}; default 1
-  --price <price>         <call>=<ika>,<sui>: the price of a call of Ika, in the smallest units; once for each call
+  --price <price>         <call>=<ika>,<sui>: the price of a call of Ika, or of all, in the smallest units; once for each call
   --data-dir <folder>     the folder of its chain; default .localnet`;
 
 try {

@@ -113,7 +113,7 @@ export const localnetCommand = command({
     ),
     price: repeated(
       "<price>",
-      "<call>=<ika>,<sui>: the price of a call, in the smallest units; once for each call",
+      "<call>=<ika>,<sui>: the price of a call, or of all, in the smallest units; once for each call",
       callPrice,
     ),
     dataDir: optional("<folder>", "the folder of its chain; default DATA_DIR/localnet", nonEmptyText),

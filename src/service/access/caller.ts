@@ -9,7 +9,13 @@ export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions" | "webhooks" | "release" | "propose";
 
 /** The permissions that a session can have. */
-export const SESSION_SCOPES = ["onboard", "sign", "read", "release", "propose"] as const satisfies readonly Scope[];
+export const SESSION_SCOPES = [
+  "onboard",
+  "sign",
+  "read",
+  "release",
+  "propose",
+] as const satisfies readonly Scope[];
 
 export type SessionScope = (typeof SESSION_SCOPES)[number];
 

@@ -17,7 +17,7 @@ async function presignPrice(options: LocalnetOptions) {
   return { ika: BigInt(ika), sui: BigInt(sui) };
 }
 
-it("are the chosen ones, and Ika's for every other call", async () => {
+it("are the chosen ones, and the usual ones for every other call", async () => {
   const usual = await presignPrice({});
   await harness!.close();
   const chosen = await presignPrice({ prices: readCallPrices(["presign=7,11", "sign=1,1"]) });
@@ -25,6 +25,12 @@ it("are the chosen ones, and Ika's for every other call", async () => {
   expect(chosen).toEqual({ ika: 7n, sui: usual.sui - usualSui + 11n });
   await harness!.close();
   expect(await presignPrice({ prices: readCallPrices(["sign=1,1"]) })).toEqual(usual);
+});
+
+it("are chosen for all calls at once, except for those that have a price of their own", () => {
+  const prices = readCallPrices(["sign=2,3", "all=0,0"]);
+  expect(prices).toMatchObject({ sign: { ika: 2n, sui: 3n }, "public-share": { ika: 0n, sui: 0n } });
+  expect(Object.keys(prices)).toHaveLength(9);
 });
 
 it.each(["presign", "presign=1", "presign=1,-1", "presign=1,1,1", "party=1,1", "toString=1,1", ""])(

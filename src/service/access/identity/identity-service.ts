@@ -13,8 +13,7 @@ import { requestIdKey } from "../../../transport/calls/request-id.ts";
 import { idempotencyOf } from "../../platform/idempotency/idempotency.ts";
 import type { Database } from "../../platform/store/database.ts";
 import { decodeBudget, encodeBudget } from "../allowances/allowance-message.ts";
-import { SESSION_SCOPES } from "../caller.ts";
-import { callerOf } from "../caller.ts";
+import { callerOf, SESSION_SCOPES } from "../caller.ts";
 import { clientAddressKey } from "../client-address.ts";
 import type { TokenExchange } from "./exchange-token.ts";
 import {
