@@ -167,9 +167,10 @@ describe("a recovery that is added", { timeout: 600_000 }, () => {
     const addresses: unknown[] = [];
     for (const method of ["registerEncryptionKey", "shareDWallet", "acceptShare"]) {
       const { isCut, transport } = cuttingAt(method, "after");
-      const killed = addRecovery(backend(transport), args).finally(() => isCut() && service.crash());
-      await killed.catch(({ metadata }: TssError) => addresses.push(metadata["holderAddress"]));
+      const interrupted = addRecovery(backend(transport), args);
+      await interrupted.catch(({ metadata }: TssError) => addresses.push(metadata["holderAddress"]));
       expect(isCut()).toBe(true);
+      await service.crash();
       service = await startService(folder, settings);
     }
     const { pieces, holderAddress } = await addRecovery(backend(), args);

@@ -8,7 +8,7 @@ export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 /** The permissions that a project's key can have. */
 export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions" | "webhooks" | "release" | "propose";
 
-/** The permissions that a session can have. */
+/** All permissions that a session can have. */
 export const SESSION_SCOPES = [
   "onboard",
   "sign",
@@ -17,6 +17,7 @@ export const SESSION_SCOPES = [
   "propose",
 ] as const satisfies readonly Scope[];
 
+/** A permission of a session. */
 export type SessionScope = (typeof SESSION_SCOPES)[number];
 
 /** All scopes, for an unrestricted key. */
