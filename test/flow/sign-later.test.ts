@@ -1,10 +1,15 @@
 /**
- * A half that its user gives now and another key releases later, with real cryptography on one service. It is killed
+ * A half that its user gives now and another key or session releases later, with real cryptography on one service. It is killed
  * once the half is given, and at night also after the release. Node's own code judges the signature.
  */
-import { createPublicKey, verify } from "node:crypto";
+import { createPublicKey, randomBytes, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient, SignHoldState, type TssClient } from "../../src/client/sdk/index.ts";
+import {
+  type CreatedSession,
+  createClient,
+  SignHoldState,
+  type TssClient,
+} from "../../src/client/sdk/index.ts";
 import { environment } from "../support/environment.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
@@ -77,6 +82,33 @@ describe("a half that is given for later", { timeout: 600_000 }, () => {
   });
 });
 
+it("a page gives a half with its session, and a second device of the user releases it with another", {
+  timeout: 600_000,
+}, async () => {
+  const userReference = "alice";
+  const ofAlice = new Uint8Array(randomBytes(32));
+  const { dwallet, publicKeyHex } = await clientOf(service.access.apiKey).onboard({
+    ...{ seed: ofAlice, curve, userReference },
+  });
+  const backend = clientOf(await keyWith("sessions", "propose", "release", "read"));
+  const sessionOf = async (user: string, scopes: ("propose" | "release" | "read")[]) =>
+    clientOf(await backend.sessions.create({ userReference: user, scopes }));
+  const page = await sessionOf(userReference, ["propose", "read"]);
+  const message = new TextEncoder().encode("a payment from a page");
+  const asked = { seed: ofAlice, dwalletId: dwallet.id, ...algorithm, message };
+  await expect(page.sign(asked)).rejects.toMatchObject({ reason: "SCOPE_MISSING" });
+  const { signRequestId } = await page.signLater({ ...asked, holdSeconds: 600 });
+  await expect(page.releaseSign({ signRequestId })).rejects.toMatchObject({ reason: "SCOPE_MISSING" });
+  const stranger = await sessionOf("mallory", ["release"]);
+  await expect(stranger.releaseSign({ signRequestId })).rejects.toMatchObject({
+    reason: "SIGN_REQUEST_NOT_FOUND",
+  });
+  const device = await sessionOf(userReference, ["release", "read"]);
+  await device.releaseSign({ signRequestId });
+  const { signature } = await device.resumeSign({ signRequestId });
+  expect(isValid(message, signature, publicKeyHex)).toBe(true);
+});
+
 const own = () => ({ seed, dwalletId: wallet.dwallet.id, ...algorithm });
 
 function later(message: Uint8Array, idempotencyKey: string) {
@@ -97,9 +129,11 @@ async function killedAfter<T>(call: () => Promise<T>): Promise<T> {
   return await call();
 }
 
-function clientOf(apiKey: string): TssClient {
+/** A client with a key, or with a session. */
+function clientOf(caller: string | CreatedSession): TssClient {
   const { baseUrl, fullnodeUrl } = service.access;
-  return createClient({ baseUrl, apiKey, network: "localnet", fullnodeUrl });
+  const credential = typeof caller === "string" ? { apiKey: caller } : { session: async () => caller };
+  return createClient({ baseUrl, ...credential, network: "localnet", fullnodeUrl });
 }
 
 async function keyWith(...scopes: string[]): Promise<string> {
@@ -117,8 +151,8 @@ async function balance(): Promise<bigint> {
   return (await clientOf(service.access.apiKey).balance()).balanceMicroUsd;
 }
 
-function isValid(message: Uint8Array, signature: Uint8Array): boolean {
-  const x = Buffer.from(wallet.publicKeyHex, "hex").toString("base64url");
+function isValid(message: Uint8Array, signature: Uint8Array, publicKeyHex = wallet.publicKeyHex): boolean {
+  const x = Buffer.from(publicKeyHex, "hex").toString("base64url");
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   return verify(null, message, key, signature);
 }
