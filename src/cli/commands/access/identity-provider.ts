@@ -27,6 +27,8 @@ import { listCommand } from "../../output/list-command.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const SCOPES = ["onboard", "sign", "read", "release", "propose"] as const;
+/** A session that may both sign and release needs nobody else, so the others are only given on request. */
+const DEFAULT_SCOPES: readonly (typeof SCOPES)[number][] = ["onboard", "sign", "read"];
 
 const add = serviceCommand({
   ...OPERATOR,
@@ -46,7 +48,12 @@ const add = serviceCommand({
       choicesOf(ID_TOKEN_ALGORITHMS),
     ),
     maxAge: optional("<duration>", "the maximum age of a token; default 10m", duration(1)),
-    scopes: defaulted("<list>", "the permissions of its sessions", choicesOf(SCOPES), SCOPES.join(",")),
+    scopes: defaulted(
+      "<list>",
+      `the permissions of its sessions, of ${SCOPES.join(",")}`,
+      choicesOf(SCOPES),
+      DEFAULT_SCOPES.join(","),
+    ),
     origins: optional("<list>", "the web origins whose pages may use them; default none", texts),
     lifetime: optional("<duration>", "how long a session lasts; default 1h", duration(1)),
     budget: {
