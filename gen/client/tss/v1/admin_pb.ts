@@ -3147,7 +3147,8 @@ export type IdentityProviderSettings = Message<"tss.v1.IdentityProviderSettings"
   allowsUnbound: boolean;
 
   /**
-   * The permissions of its sessions, each once: `onboard`, `sign` and `read`.
+   * The permissions of its sessions, each once: `onboard`, `sign`, `read`, `release` and `propose`. Every session of the
+   * provider has all of them, so `release` beside `propose` needs one session alone for a signature.
    *
    * @generated from field: repeated tss.v1.Session.Scope scopes = 9;
    */

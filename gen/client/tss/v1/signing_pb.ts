@@ -773,7 +773,8 @@ export const Signing: GenService<{
     output: typeof SignRequestSchema;
   },
   /**
-   * Releases a held half: the network then makes the signature. A repeat returns the current request.
+   * Releases a held half: the network then makes the signature. A caller that is confined to users without the dWallet's
+   * own, who hold a share of it, releases only their halves. A repeat returns the current request.
    *
    * @generated from rpc tss.v1.Signing.ReleaseSign
    */
@@ -783,8 +784,9 @@ export const Signing: GenService<{
     output: typeof SignRequestSchema;
   },
   /**
-   * Ends a held half, which then gets no signature. Refunds the price without the price of the hold. The caller's key
-   * needs the scope `sign`, `propose` or `release`. A repeat returns the current request.
+   * Ends a held half, which then gets no signature. Refunds the price without the price of the hold. The caller's key or
+   * session needs the scope `sign`, `propose` or `release`, and reaches the halves that ReleaseSign does. A repeat returns
+   * the current request.
    *
    * @generated from rpc tss.v1.Signing.CancelSign
    */
