@@ -19,11 +19,11 @@ process.stdout.setMaxListeners(0);
 
 let last = Promise.resolve();
 let runs = 0;
-const server = http.createServer(async (request, reply) => {
-  const folder = await text(request);
-  last = last.then(() => run(folder));
-  await last;
-  reply.end();
+const server = http.createServer((request, reply) => {
+  last = last.then(async () => {
+    await run(await text(request));
+    reply.end();
+  });
 });
 server.listen(socket, () => process.send?.("ready"));
 process.once("disconnect", () => process.exit());
