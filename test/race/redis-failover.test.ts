@@ -18,7 +18,7 @@ const isThere = hasRedisPrograms();
 describe.skipIf(!isThere).each([
   ["Sentinels", startSentinelGroup],
   ["a Cluster", startRedisCluster],
-] as const)("two replicas over %s", { timeout: 60_000 }, (_, start) => {
+] as const)("two replicas over %s", { timeout: 180_000 }, (_, start) => {
   let group: RedisGroup;
   const replicas: ReturnType<typeof createRedisCoordination>[] = [];
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(!isThere).each([
     for (let index = 0; index < 2; index++)
       replicas.push(createRedisCoordination({ url: group.url, log: silentLog, countTimeoutMs: 2_000 }));
     await Promise.all(replicas.map((replica) => replica.ready()));
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     for (const replica of replicas) await replica.close();
     await group?.stop();

@@ -46,7 +46,7 @@ export async function startSentinelGroup(): Promise<RedisGroup> {
     const lines = [
       `sentinel monitor tss 127.0.0.1 ${ports.primary} 2`,
       `sentinel auth-pass tss ${PASSWORD}`,
-      "sentinel down-after-milliseconds tss 500",
+      "sentinel down-after-milliseconds tss 2000",
       "sentinel failover-timeout tss 5000",
     ];
     await servers.start(port, ["--sentinel"], lines);
@@ -70,7 +70,7 @@ export async function startRedisCluster(): Promise<RedisGroup> {
   const secret = ["--requirepass", PASSWORD, "--masterauth", PASSWORD];
   for (let index = 0; index < 6; index++) {
     const port = await freePort();
-    const cluster = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"];
+    const cluster = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
     nodes.set(
       port,
       await servers.start(port, [...secret, ...cluster, "--cluster-port", String(await freePort())]),
