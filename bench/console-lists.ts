@@ -1,149 +1,155 @@
 /**
- * The lists that the console pages through, on a database with few rows and on one with many: the median time of a page,
- * and the rows that PostgreSQL reads for it. `npx tsx bench/console-lists.ts [--requests 1000000] [--projects 10000]`;
- * PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1, as a superuser. A million requests need about 5 GB.
+ * The lists that the console pages through, with few rows and with many in one project: the ratio of the times of a
+ * page, and the rows that PostgreSQL reads for it. `npx tsx bench/console-lists.ts [--rows 1000000] [--projects 10000]`;
+ * PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1, as a superuser. A million rows of each list need about 12 GB.
  */
 import { parseArgs } from "node:util";
 import sql from "sql-template-tag";
-import { listProjects } from "../src/service/access/projects.ts";
-import { listAuditEvents } from "../src/service/audit/list-audit-events.ts";
-import { listLedgerEntries } from "../src/service/billing/ledger-entries.ts";
-import { listChainTransactions } from "../src/service/operator/calls/chain-calls.ts";
 import { text } from "../src/service/platform/store/columns.ts";
-import { type Database, readRows } from "../src/service/platform/store/database.ts";
+import { readRows } from "../src/service/platform/store/database.ts";
 import { migrate } from "../src/service/platform/store/migrate.ts";
 import { openPostgres } from "../src/service/platform/store/open-postgres.ts";
-import type { Page, PageRequest } from "../src/service/platform/store/read-page.ts";
-import { listSigns } from "../src/service/signing/shown-sign-request.ts";
 import { explainReads } from "../test/support/database/explain-plan.ts";
-import { testDatabase } from "../test/support/database/postgres.ts";
+import { type TestDatabase, testDatabase } from "../test/support/database/postgres.ts";
 import {
   openRecordedDatabase,
   type RecordedStatement,
 } from "../test/support/database/recorded-statements.ts";
 import { silentLog } from "../test/support/silent-log.ts";
+import { consoleLists, type ListedProject, type ReadList } from "./support/console-lists.ts";
 import { fillOldRows } from "./support/fill-old-rows.ts";
+import { fillProjectLists } from "./support/fill-project-lists.ts";
 
 const { values } = parseArgs({
   options: {
-    requests: { type: "string", default: "1000000" },
+    rows: { type: "string", default: "1000000" },
     projects: { type: "string", default: "10000" },
+    /** A part of the names of the lists to measure. */
+    only: { type: "string", default: "" },
   },
 });
-const NETWORK = "localnet";
 /** {@link fillOldRows} counts the rows of all tables: eleven for each request. */
 const ROWS_PER_REQUEST = 11;
+/** The first project has nine tenths of the requests. */
+const REQUESTS_PER_ROW = 10 / 9;
 const PAGES_DEEP = 5;
-const ROUNDS = 20;
+const ROUNDS = 21;
 
-const few = await measure(1_000, 10);
-const many = await measure(Number(values.requests), Number(values.projects));
-console.log(
-  `| list | page | 1,000 requests, 10 projects | ${values.requests} requests, ${values.projects} projects |\n|---|---|---|---|`,
-);
-for (const [index, { list, page, ...small }] of few.entries())
-  console.log(`| ${list} | ${page} | ${figureText(small)} | ${figureText(many[index]!)} |`);
+const scratches: TestDatabase[] = [];
+const opened: FilledDatabase[] = [];
+try {
+  const few = await fillDatabase(1_000, 10);
+  const many = await fillDatabase(Number(values.rows), Number(values.projects));
+  console.log(`| list | page | 1,000 rows | ${values.rows} rows | ratio |\n|---|---|---|---|---|`);
+  const lists = Object.entries(consoleLists(few)).filter(([name]) => name.includes(values.only));
+  for (const [name, readFew] of lists) {
+    const readMany = consoleLists(many)[name]!;
+    for (const pages of [0, PAGES_DEEP]) {
+      const fewToken = await tokenAfter(readFew, pages);
+      const manyToken = await tokenAfter(readMany, pages);
+      if (fewToken === undefined || manyToken === undefined) continue;
+      const times = await measure(
+        () => readFew({ pageSize: 0, pageToken: fewToken }),
+        () => readMany({ pageSize: 0, pageToken: manyToken }),
+      );
+      const rows = [
+        await rowsRead(few, () => readFew({ pageSize: 0, pageToken: fewToken })),
+        await rowsRead(many, () => readMany({ pageSize: 0, pageToken: manyToken })),
+      ];
+      console.log(
+        `| ${name} | ${pages === 0 ? "first" : "sixth"} | ${times.few.toFixed(1)} ms, ${rows[0]} rows ` +
+          `| ${times.many.toFixed(1)} ms, ${rows[1]} rows | ${times.ratio} |`,
+      );
+    }
+  }
+} finally {
+  for (const { database } of opened) await database.close();
+  for (const scratch of scratches) await scratch.drop();
+}
 
-async function measure(requests: number, projects: number): Promise<PageFigure[]> {
+interface FilledDatabase extends ListedProject {
+  readonly recorded: Map<string, RecordedStatement>;
+}
+
+async function fillDatabase(rows: number, projects: number): Promise<FilledDatabase> {
   const scratch = await testDatabase();
   if (scratch === undefined) throw new Error("this needs a PostgreSQL server");
-  try {
-    const database = await openPostgres(scratch.url, silentLog);
-    await migrate(database, silentLog);
-    await database.close();
-    await fillOldRows(scratch.url, { rows: requests * ROWS_PER_REQUEST, projects });
-    const recorded = new Map<string, RecordedStatement>();
-    const recording = await openRecordedDatabase(scratch.url, recorded);
-    const [largest] = await readRows(
-      recording,
-      sql`SELECT project_id AS id FROM sign_request GROUP BY project_id ORDER BY count(*) DESC LIMIT 1`,
-      { id: text },
-    );
-    const projectId = largest?.id ?? "";
-    const figures: PageFigure[] = [];
-    for (const [list, read] of Object.entries(listsOf(recording, projectId))) {
-      figures.push(await measurePage(recording, recorded, { list, page: "first", read, pageToken: "" }));
-      // The filled transactions have digests that no page token can have.
-      const pageToken = list === "transactions" ? "" : await tokenAfter(read, PAGES_DEEP);
-      if (pageToken === "") figures.push({ list, page: "sixth", ms: undefined, rows: undefined });
-      else figures.push(await measurePage(recording, recorded, { list, page: "sixth", read, pageToken }));
-    }
-    await recording.close();
-    return figures;
-  } finally {
-    await scratch.drop();
-  }
+  scratches.push(scratch);
+  const empty = await openPostgres(scratch.url, silentLog);
+  await migrate(empty, silentLog);
+  await empty.close();
+  await fillOldRows(scratch.url, {
+    ...{ rows: rows * REQUESTS_PER_ROW * ROWS_PER_REQUEST, projects },
+    largestShare: "nine-tenths",
+  });
+  const recorded = new Map<string, RecordedStatement>();
+  const database = await openRecordedDatabase(scratch.url, recorded);
+  const [largest] = await readRows(
+    database,
+    sql`SELECT project_id AS id FROM sign_request GROUP BY project_id ORDER BY count(*) DESC LIMIT 1`,
+    { id: text },
+  );
+  const projectId = largest?.id ?? "";
+  const filled = await fillProjectLists(scratch.url, { projectId, count: rows });
+  opened.push({ ...filled, projectId, recorded, database });
+  return opened.at(-1)!;
 }
 
-interface PageFigure {
-  readonly list: string;
-  readonly page: string;
-  /** Undefined if the list has no such page. */
-  readonly ms: number | undefined;
-  readonly rows: number | undefined;
-}
-
-type ReadList = (request: PageRequest) => Promise<Page<unknown>>;
-
-function listsOf(database: Database, projectId: string): Readonly<Record<string, ReadList>> {
-  const signs = { dwalletId: undefined, status: undefined };
-  const ever = { startTime: undefined, endTime: undefined };
-  const events = { ...ever, projectId: undefined, actor: undefined, action: undefined };
-  return {
-    "sign requests of the largest project": (page) =>
-      listSigns(database, { projectId }, { ...page, ...signs }),
-    "its failed sign requests": (page) =>
-      listSigns(database, { projectId }, { ...page, ...signs, status: "failed" }),
-    "its ledger": (page) => listLedgerEntries(database, projectId, page),
-    projects: (page) => listProjects(database, [NETWORK], page),
-    "audit events": (page) => listAuditEvents(database, [NETWORK], { ...page, ...events }),
-    "audit events of the largest project": (page) =>
-      listAuditEvents(database, [NETWORK], { ...page, ...events, projectId }),
-    transactions: (page) =>
-      listChainTransactions(database, NETWORK, {
-        ...page,
-        ...{ lane: undefined, state: undefined, kind: undefined },
-      }),
-  };
-}
-
-async function tokenAfter(read: ReadList, pages: number): Promise<string> {
+/** Returns the token of the page after so many pages; undefined if the list has no such page. */
+async function tokenAfter(read: ReadList, pages: number): Promise<string | undefined> {
   let pageToken = "";
   for (let count = 0; count < pages; count++) {
     ({ nextPageToken: pageToken } = await read({ pageSize: 0, pageToken }));
-    if (pageToken === "") return "";
+    if (pageToken === "") return undefined;
   }
   return pageToken;
 }
 
-async function measurePage(
-  database: Database,
-  recorded: Map<string, RecordedStatement>,
-  { list, page, read, pageToken }: MeasuredPage,
-): Promise<PageFigure> {
+/** Reads both pages in turn, so that other work on the machine slows down both. */
+async function measure(
+  readFew: () => Promise<unknown>,
+  readMany: () => Promise<unknown>,
+): Promise<PageTimes> {
+  const rounds: { readonly few: number; readonly many: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ few: await timeOf(readFew), many: await timeOf(readMany) });
+  const ratios = sorted(rounds.map(({ few, many }) => many / few));
+  const at = (share: number) => ratios[Math.floor(share * (ROUNDS - 1))]!.toFixed(1);
+  return {
+    few: sorted(rounds.map(({ few }) => few))[ROUNDS >> 1]!,
+    many: sorted(rounds.map(({ many }) => many))[ROUNDS >> 1]!,
+    ratio: `${at(0.5)} (${at(0.1)} to ${at(0.9)})`,
+  };
+}
+
+/** Medians in milliseconds, and the median of the ratios with its range from the tenth to the ninetieth percentile. */
+interface PageTimes {
+  readonly few: number;
+  readonly many: number;
+  readonly ratio: string;
+}
+
+async function timeOf(read: () => Promise<unknown>): Promise<number> {
+  const beganMs = performance.now();
+  await read();
+  return performance.now() - beganMs;
+}
+
+function sorted(numbers: readonly number[]): number[] {
+  return numbers.toSorted((one, other) => one - other);
+}
+
+async function rowsRead(
+  { database, recorded }: FilledDatabase,
+  read: () => Promise<unknown>,
+): Promise<number> {
   recorded.clear();
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const beganMs = performance.now();
-    await read({ pageSize: 0, pageToken });
-    times.push(performance.now() - beganMs);
-  }
-  const statements = [...recorded.values()].filter((each) => /^\s*(?:SELECT|WITH)/i.test(each.text));
+  await read();
   let rows = 0;
-  for (const statement of statements)
-    rows += await database.transaction(async (db) =>
-      (await explainReads(db, statement)).reduce((sum, each) => sum + (each.rows ?? 0), 0),
-    );
-  return { list, page, ms: times.toSorted((one, other) => one - other)[ROUNDS / 2], rows };
-}
-
-interface MeasuredPage {
-  readonly list: string;
-  readonly page: string;
-  readonly read: ReadList;
-  readonly pageToken: string;
-}
-
-function figureText({ ms, rows }: Pick<PageFigure, "ms" | "rows">): string {
-  return ms === undefined || rows === undefined ? "—" : `${ms.toFixed(1)} ms, ${rows} rows read`;
+  for (const statement of recorded.values()) {
+    if (!/^\s*(?:SELECT|WITH)/i.test(statement.text)) continue;
+    const reads = await database.transaction((db) => explainReads(db, statement));
+    rows += reads.reduce((sum, each) => sum + (each.rows ?? 0), 0);
+  }
+  return rows;
 }

@@ -5,8 +5,10 @@ import { sealOldEvents } from "./seal-old-events.ts";
 
 /** The rows that {@link fillOldRows} writes. */
 export interface FillOptions {
-  /** Number of projects that share the rows. The first one has a fifth of all rows. */
+  /** Number of projects that share the rows. */
   readonly projects: number;
+  /** The share of the first project. Default: a fifth of all rows. */
+  readonly largestShare?: "fifth" | "nine-tenths";
   /** Approximate number of rows afterwards in all growing tables together: eleven for each signature. */
   readonly rows: number;
   /** Default `localnet`. */
@@ -47,6 +49,7 @@ export async function fillOldRows(databaseUrl: string, options: FillOptions): Pr
     projectCount,
     dwalletCount,
     requestCount,
+    largestShare: options.largestShare ?? "fifth",
   };
   const counts = { projects: projectCount, dwallets: dwalletCount, requests: requestCount };
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -12,6 +12,8 @@ export interface OldRowParameters {
   readonly dwalletCount: number;
   /** Number of sign requests, from which the size of every other table follows. */
   readonly requestCount: number;
+  /** The share of the first project: a fifth of all rows, or nine tenths. */
+  readonly largestShare: "fifth" | "nine-tenths";
 }
 
 const DAYS = 365;
@@ -24,13 +26,12 @@ const PRICE_MICRO_USD = 10_000;
  * first and the last number of a range, so that a caller can insert many rows in pieces; `of` names what the numbers
  * count.
  *
- * One request in fifty expired, one was rejected and refunded, and all others are completed. One project has a fifth of
- * all rows. Rows are spread over the last year and end a day ago. Long values have only 64 bytes here: a real user's
+ * One request in fifty expired, one was rejected and refunded, and all others are completed. Rows are spread over the last year and end a day ago. Long values have only 64 bytes here: a real user's
  * half of 7,144 bytes is stored out of line and is not read once the request has ended, so these rows are no denser
  * than real ones.
  */
 export function fillStatements(options: OldRowParameters): readonly FillStatement[] {
-  const { tag, network, networkEncryptionKeyId, dwalletState } = options;
+  const { tag, network, networkEncryptionKeyId, dwalletState, largestShare } = options;
   const { projectCount, dwalletCount, requestCount } = options;
 
   const nowMs = options.now.getTime();
@@ -45,21 +46,26 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
   const bytes = (kind: string, n: string) => `decode(${hash(kind, n)} || ${hash(`${kind}+`, n)}, 'hex')`;
   const long = (kind: string, n: string) => `${bytes(kind, n)} || ${bytes(`${kind}++`, n)}`;
   const object = (kind: string, n: string) => `'0x' || ${hash(kind, n)} || ${hash(`${kind}+`, n)}`;
-  const digest = (kind: string, n: string) => `substr(${hash(kind, n)} || ${hash(`${kind}+`, n)}, 1, 44)`;
+  /** Base 58 has no zero. */
+  const digest = (kind: string, n: string) =>
+    `translate(substr(${hash(kind, n)} || ${hash(`${kind}+`, n)}, 1, 44), '0', 'g')`;
   /** A version 7 UUID of that time. */
   const id = (kind: string, n: string, ms = momentMs(n)) =>
     `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(${hash(kind, n)}, 1, 3)
       || '8' || substr(${hash(kind, n)}, 4, 15))::uuid`;
   const projectId = (n: string) => id("project", n, yearAgo);
+  const isOfLargest = (n: string) => (largestShare === "fifth" ? `(${n}) % 5 = 0` : `(${n}) % 10 <> 0`);
+  /** The number of a request of another project: of nine tenths, every tenth number is left. */
+  const ofOthers = (n: string) => (largestShare === "fifth" ? `(${n})` : `((${n}) / 10)`);
   const projectOf = (n: string) =>
-    projectId(`CASE WHEN (${n}) % 5 = 0 THEN 0 ELSE (${n}) % ${projectCount} END`);
+    projectId(`CASE WHEN ${isOfLargest(n)} THEN 0 ELSE ${ofOthers(n)} % ${projectCount} END`);
   /**
    * The numbers of a dWallet and its project are equal modulo the project count, so a request finds a dWallet of its
    * own project.
    */
   const dwalletOf = (n: string) =>
-    `CASE WHEN (${n}) % 5 = 0 THEN (${n}) % ${dwalletCount / projectCount} * ${projectCount}
-      ELSE (${n}) % ${dwalletCount} END`;
+    `CASE WHEN ${isOfLargest(n)} THEN (${n}) % ${dwalletCount / projectCount} * ${projectCount}
+      ELSE ${ofOthers(n)} % ${dwalletCount} END`;
   const dwalletId = (n: string) => id("dwallet", n, yearAgo);
   const keyId = (n: string) => id("key", n, yearAgo);
   const isExpired = (n: string) => `(${n}) % 50 = 1`;

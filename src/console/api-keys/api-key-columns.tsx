@@ -18,7 +18,8 @@ export function apiKeyColumns<Key extends ShownKey>(
       title: "Name",
       cell: ({ name, prefix, apiKeyId }) => (
         <>
-          <Cut text={name} /> <code class="muted">{prefix}…</code>
+          <Cut text={name} />
+          <code class="below muted">{prefix}…</code>
           {apiKeyId === usedKeyId && <p class="small muted">the key of this console</p>}
         </>
       ),

@@ -35,6 +35,7 @@ export function usePages<Item>(
   return {
     ...call,
     name,
+    subject,
     pageNumber: place.number,
     toNext: nextToken ? goTo({ number: place.number + 1, token: nextToken }) : undefined,
     toPrevious:
@@ -62,6 +63,8 @@ export interface ListPage<Item> {
 export interface Pages<Item> extends LiveCall<ListPage<Item>> {
   /** The list's name in the address. */
   readonly name: string;
+  /** Differs between lists with different filters. */
+  readonly subject: string;
   /** Counts from 1. */
   readonly pageNumber: number;
   /** Undefined on the last page, and until the page is loaded. */

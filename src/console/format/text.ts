@@ -82,16 +82,16 @@ export function formatMoneyChange(amountMicroUsd: bigint): string {
  * for less than that.
  */
 export function formatCoin(amount: bigint, symbol: "SUI" | "IKA"): string {
-  return shortUnits(amount, 9, symbol);
+  return `${shortUnits(amount, 9)} ${symbol}`;
 }
 
 /** Formats an amount in smallest units of a coin with at most four decimals, as {@link formatCoin} does. */
-export function shortUnits(amount: bigint, decimals: number, symbol: string): string {
+export function shortUnits(amount: bigint, decimals: number): string {
   const size = amount < 0n ? -amount : amount;
   const sign = amount < 0n ? "−" : "";
   const step = 10n ** BigInt(Math.max(0, decimals - COIN_DECIMALS));
-  if (size > 0n && size < step) return `${sign === "" ? "<" : ">"} ${sign}0.0001 ${symbol}`;
-  return `${sign}${formatUnits(size - (size % step), decimals, 0)} ${symbol}`;
+  if (size > 0n && size < step) return `${sign === "" ? "<" : ">"} ${sign}0.0001`;
+  return `${sign}${formatUnits(size - (size % step), decimals, 0)}`;
 }
 
 const COIN_DECIMALS = 4;

@@ -14,7 +14,6 @@ export function NetworkFilter({ isOverAll, onSelect }: NetworkFilterProps): JSX.
         ["all", "all networks"],
       ]}
       value={isOverAll ? "all" : "chosen"}
-      isInline
       onSelect={(wanted) => onSelect(wanted === "all")}
     />
   );

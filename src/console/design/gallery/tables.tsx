@@ -79,6 +79,7 @@ const COLUMNS: readonly DataColumn<Row>[] = [
 
 const pagesOf = (items: readonly Row[]): Pages<Row> => ({
   name: "rows",
+  subject: "",
   data: { items, nextPageToken: "" },
   isLoading: false,
   pageNumber: 1,

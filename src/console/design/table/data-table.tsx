@@ -3,8 +3,8 @@ import { Icon } from "../value/icon.tsx";
 import { RelativeTimes } from "../value/time.tsx";
 
 /**
- * A table that becomes one card per row on a narrow screen. It sets ARIA roles explicitly, because a browser drops the
- * implicit ones when the layout is no longer a table.
+ * A table. With more than three columns it becomes one card per row on a narrow screen. It sets ARIA roles explicitly,
+ * because a browser drops the implicit ones when the layout is no longer a table.
  */
 export function DataTable<Row>(props: DataTableProps<Row>): JSX.Element {
   const { caption, columns, rows, rowKey, empty, sort } = props;
@@ -12,7 +12,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): JSX.Element {
   return (
     <RelativeTimes.Provider value={true}>
       <div class="table-scroll">
-        <table class="table" role="table">
+        <table class={columns.length > TABLE_MAX_COLUMNS ? "table table-cards" : "table"} role="table">
           <caption class="visually-hidden">{caption}</caption>
           <thead role="rowgroup">
             <tr role="row">
@@ -37,6 +37,9 @@ export function DataTable<Row>(props: DataTableProps<Row>): JSX.Element {
     </RelativeTimes.Provider>
   );
 }
+
+/** So many columns fit on a phone. */
+const TABLE_MAX_COLUMNS = 3;
 
 export interface DataColumn<Row> {
   readonly title: string;
@@ -83,7 +86,7 @@ function Heading<Row>({ column: { title, isNumber }, sort }: HeadingProps<Row>):
       {sort === undefined ? (
         title
       ) : (
-        <button type="button" class="sort" title={SORT_HINT} onClick={() => sortNext(sort, title)}>
+        <button type="button" class="sort" title={`Sort by ${title}`} onClick={() => sortNext(sort, title)}>
           {title}
           {isSorted && <Icon name={sort.isDescending ? "down" : "up"} />}
         </button>
@@ -102,6 +105,3 @@ function sortNext({ title: current, isDescending, set }: TableSort, title: strin
   if (current !== title) set(title, false);
   else set(isDescending ? "" : title, !isDescending);
 }
-
-/** What a sort does, for the titles of buttons. */
-const SORT_HINT = "Sort the rows of this page";

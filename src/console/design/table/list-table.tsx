@@ -5,6 +5,7 @@ import { sortedRows } from "../../format/sorted.ts";
 import { Loaded } from "../loaded.tsx";
 import { Icon } from "../value/icon.tsx";
 import { type DataColumn, DataTable, type TableSort } from "./data-table.tsx";
+import { SORTED_SHOWN_COUNT, SortNote, useWholeList } from "./sort-note.tsx";
 import { TableTools } from "./table-tools.tsx";
 
 /**
@@ -12,7 +13,7 @@ import { TableTools } from "./table-tools.tsx";
  * page's address keeps all of that.
  */
 export function ListTable<Row>(props: ListTableProps<Row>): JSX.Element {
-  const { caption, pages, rows = pages.data?.items ?? [], rowKey, empty, lines = 6 } = props;
+  const { caption, pages, rows = pages.data?.items ?? [], rowKey, empty, filter, lines = 6 } = props;
   const [sortText, setSort] = useUrlFilter(`${pages.name}.sort`, "");
   const [hiddenText, setHidden] = useUrlFilter(
     `${pages.name}.hidden`,
@@ -27,40 +28,46 @@ export function ListTable<Row>(props: ListTableProps<Row>): JSX.Element {
     set: (title, isFalling) => setSort(isFalling && title !== "" ? `-${title}` : title),
   };
   const { isDescending } = sort;
+  const whole = useWholeList(pages, by !== undefined);
   const sorted =
     by?.text === undefined
       ? rows
-      : sortedRows(rows, { textOf: by.text, isNumber: by.isNumber === true, isDescending });
+      : sortedRows(whole.rows ?? rows, { textOf: by.text, isNumber: by.isNumber === true, isDescending });
+  const isOfMany = pages.toNext !== undefined || pages.toFirst !== undefined;
   return (
-    <>
+    <div class="list">
+      {(Boolean(filter) || rows.length > 0) && (
+        <div class="list-bar">
+          {filter}
+          {rows.length > 0 && (
+            <TableTools
+              caption={caption}
+              columns={props.columns}
+              hidden={hidden}
+              sort={sort}
+              onHide={(titles) => setHidden(titles.filter(Boolean).join())}
+              readAll={pages.readAll}
+            />
+          )}
+        </div>
+      )}
+      {sort.title !== "" && isOfMany && rows.length > 0 && (
+        <SortNote title={sort.title} count={rows.length} whole={whole} />
+      )}
       <Loaded call={pages} lines={lines}>
-        {() =>
-          rows.length === 0 ? (
-            empty
-          ) : (
-            <div class="list">
-              <TableTools
-                caption={caption}
-                columns={props.columns}
-                hidden={hidden}
-                sort={sort}
-                onHide={(titles) => setHidden(titles.filter(Boolean).join())}
-                readAll={pages.readAll}
-              />
-              <DataTable
-                caption={caption}
-                columns={columns}
-                rows={sorted}
-                rowKey={rowKey}
-                empty={empty}
-                sort={sort}
-              />
-            </div>
-          )
-        }
+        {() => (
+          <DataTable
+            caption={caption}
+            columns={columns}
+            rows={sorted.slice(0, SORTED_SHOWN_COUNT)}
+            rowKey={rowKey}
+            empty={empty}
+            sort={sort}
+          />
+        )}
       </Loaded>
-      <Pager pages={pages} of={caption.toLowerCase()} />
-    </>
+      {whole.rows === undefined && <Pager pages={pages} of={caption.toLowerCase()} />}
+    </div>
   );
 }
 
@@ -74,6 +81,8 @@ interface ListTableProps<Row> {
   rowKey(row: Row): string;
   /** Replaces a list without rows. */
   readonly empty: ComponentChildren;
+  /** The controls that choose the rows, left of the tools. Class `filters`. */
+  readonly filter?: ComponentChildren;
   /** The height of the skeleton in lines. Default 6. */
   readonly lines?: number;
 }

@@ -38,7 +38,7 @@ function View<Row>({ columns, hidden, sort, onHide }: TableToolsProps<Row>): JSX
   return (
     <>
       <SelectField
-        label="Sort this page by"
+        label="Sort by"
         options={orderOptions(columns)}
         value={sort.title}
         onSelect={(title) => sort.set(title, false)}

@@ -42,9 +42,7 @@ export function AdminKeysPage(): JSX.Element {
     {
       title: "Actions",
       cell: (key) =>
-        key.revokeTime !== undefined ? (
-          <span class="muted">—</span>
-        ) : (
+        key.revokeTime === undefined && (
           <button
             type="button"
             class="button button-small button-danger"
@@ -115,7 +113,8 @@ const COLUMNS: readonly DataColumn<AdminKey>[] = [
     title: "Name",
     cell: ({ name, prefix }) => (
       <>
-        {name} <code class="muted">{prefix}…</code>
+        {name}
+        <code class="below muted">{prefix}…</code>
       </>
     ),
     text: ({ name }) => name,

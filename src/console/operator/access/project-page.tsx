@@ -189,8 +189,8 @@ type OpenDialog =
   | { readonly kind: "pages" | "rotate" | "revoke"; readonly key: ApiKey }
   | { readonly kind: "secret"; readonly title: string; readonly secret: string };
 
-function KeyActions({ apiKey, onPages, onRotate, onRevoke }: KeyActionsProps): JSX.Element {
-  if (apiKey.revokeTime !== undefined) return <span class="muted">—</span>;
+function KeyActions({ apiKey, onPages, onRotate, onRevoke }: KeyActionsProps): JSX.Element | null {
+  if (apiKey.revokeTime !== undefined) return null;
   return (
     <span class="row-actions">
       <button type="button" class="button button-small" onClick={onPages}>

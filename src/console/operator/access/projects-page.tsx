@@ -49,10 +49,6 @@ export function ProjectsPage(): JSX.Element {
       actions={create}
     >
       <section class="panel">
-        <NetworkFilter
-          isOverAll={isOverAll}
-          onSelect={(isAll) => setNetworksShown(isAll ? "all" : "chosen")}
-        />
         <ListTable
           caption="Projects"
           columns={networks.length > 1 ? COLUMNS_OF_SEVERAL : COLUMNS}
@@ -60,6 +56,16 @@ export function ProjectsPage(): JSX.Element {
           empty={<Empty title="No projects yet">Create one, give it credit and an API key.</Empty>}
           pages={projects}
           lines={6}
+          filter={
+            networks.length > 1 && (
+              <div class="filters">
+                <NetworkFilter
+                  isOverAll={isOverAll}
+                  onSelect={(isAll) => setNetworksShown(isAll ? "all" : "chosen")}
+                />
+              </div>
+            )
+          }
         />
       </section>
       {isCreating && (

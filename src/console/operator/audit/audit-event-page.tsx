@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import type { AuditEvent, GetAuditProofResponse } from "../../../../gen/client/tss/v1/admin_pb.ts";
-
 import { checkSealSignature, isProved } from "../../../protocol/seals/verify-proof.ts";
 import { useSession } from "../../api/session.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -14,6 +13,7 @@ import { Id } from "../../design/value/id.tsx";
 import { Time } from "../../design/value/time.tsx";
 import { formatHex } from "../../format/text.ts";
 import type { PageProps } from "../../route.ts";
+import { ProjectLink } from "../project-link.tsx";
 
 /** An event of the audit trail with its proof, which the page verifies in the browser. */
 export function AuditEventPage({ id }: PageProps): JSX.Element {
@@ -91,12 +91,7 @@ function Proof({ reply }: { readonly reply: GetAuditProofResponse }): JSX.Elemen
                   <Id id={event.subject} what="subject" href={storyOf(event)} isWhole />
                 ) : undefined,
               ],
-              [
-                "Project",
-                event.projectId ? (
-                  <Id id={event.projectId} what="project id" href={`#/projects/${event.projectId}`} isWhole />
-                ) : undefined,
-              ],
+              ["Project", event.projectId ? <ProjectLink id={event.projectId} /> : undefined],
               [
                 "Request",
                 event.requestId ? <Id id={event.requestId} what="request id" isWhole /> : undefined,

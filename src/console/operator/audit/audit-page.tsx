@@ -42,7 +42,6 @@ export function AuditPage(): JSX.Element {
       }
     >
       <section class="panel">
-        <AuditFilterForm filter={filter} networks={networks} onFilter={filterBy} />
         {projectName !== undefined && (
           <p class="notice" role="status">
             Only the events of <strong>{projectName}</strong>
@@ -55,6 +54,7 @@ export function AuditPage(): JSX.Element {
           empty={<Empty title="No events">No event matches the filter.</Empty>}
           pages={events}
           lines={8}
+          filter={<AuditFilterForm filter={filter} networks={networks} onFilter={filterBy} />}
         />
       </section>
     </PageFrame>

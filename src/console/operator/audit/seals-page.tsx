@@ -42,7 +42,7 @@ export function SealsPage(): JSX.Element {
 }
 
 const COLUMNS: readonly DataColumn<AuditSeal>[] = [
-  { title: "Seal", isNumber: true, cell: ({ number }) => `${number}`, text: ({ number }) => `${number}` },
+  { title: "Seal", cell: ({ number }) => `${number}`, text: ({ number }) => `${number}` },
   {
     title: "Sealed",
     cell: ({ createTime }) => <Time of={createTime} />,

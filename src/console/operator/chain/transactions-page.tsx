@@ -50,10 +50,6 @@ export function TransactionsPage(): JSX.Element {
       }
     >
       <section class="panel">
-        <div class="filters">
-          <SelectField label="State" options={STATES} value={state} isInline onSelect={setState} />
-          <SelectField label="Operation" options={KINDS} value={kind} isInline onSelect={setKind} />
-        </div>
         <ListTable
           caption="Transactions"
           columns={columnsOn(network)}
@@ -61,6 +57,12 @@ export function TransactionsPage(): JSX.Element {
           empty={<Empty title="No transactions">No transaction matches, or none was stored yet.</Empty>}
           pages={transactions}
           lines={6}
+          filter={
+            <div class="filters">
+              <SelectField label="State" options={STATES} value={state} onSelect={setState} />
+              <SelectField label="Operation" options={KINDS} value={kind} onSelect={setKind} />
+            </div>
+          }
         />
       </section>
     </PageFrame>

@@ -1,11 +1,5 @@
 import type { JSX } from "preact";
-import {
-  type GetTreasuryResponse,
-  type Lane,
-  type PriceCeiling,
-  PriceCeiling_OperationSchema,
-  type Wallet,
-} from "../../../../gen/client/tss/v1/admin_pb.ts";
+import type { GetTreasuryResponse, Lane, Wallet } from "../../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../../api/session.ts";
 import { useCall } from "../../api/use-call.ts";
 import { Empty } from "../../design/empty.tsx";
@@ -17,8 +11,9 @@ import { Badge } from "../../design/value/badge.tsx";
 import { Coin } from "../../design/value/coin.tsx";
 import { Facts } from "../../design/value/facts.tsx";
 import { ChainId } from "../../design/value/id.tsx";
-import { enumName, formatCoin } from "../../format/text.ts";
+import { formatCoin } from "../../format/text.ts";
 import { BurnPanel } from "./burn-panel.tsx";
+import { CEILING_COLUMNS, groupCeilings } from "./price-ceilings.tsx";
 
 /** The Treasury, the wallets and the lanes, as they are on the chain. */
 export function TreasuryPage(): JSX.Element {
@@ -91,10 +86,8 @@ function TreasuryParts({ reply, network }: TreasuryPartsProps): JSX.Element {
         <DataTable
           caption="Price ceilings"
           columns={CEILING_COLUMNS}
-          rows={treasury?.priceCeilings ?? []}
-          rowKey={({ operation, curve, signatureAlgorithm }) =>
-            [operation, curve, signatureAlgorithm].join(":")
-          }
+          rows={groupCeilings(treasury?.priceCeilings ?? [])}
+          rowKey={({ operation, maxIka, maxSuiMist }) => [operation, maxIka, maxSuiMist].join(":")}
           empty={<Empty title="No ceilings">The Treasury refuses every operation.</Empty>}
         />
       </Panel>
@@ -152,15 +145,3 @@ function laneState({ authorised, leased, unresolvedTxDigest, foreignTxDigest }: 
   if (unresolvedTxDigest !== undefined) return <Badge tone="busy">outcome unknown</Badge>;
   return leased ? <Badge tone="good">leased</Badge> : <Badge tone="none">idle</Badge>;
 }
-
-const CEILING_COLUMNS: readonly DataColumn<PriceCeiling>[] = [
-  { title: "Operation", cell: ({ operation }) => enumName(PriceCeiling_OperationSchema, operation) },
-  { title: "Curve", cell: ({ curve, curveName }) => curveName || `${curve}` },
-  {
-    title: "Algorithm",
-    cell: ({ signatureAlgorithm, signatureAlgorithmName }) =>
-      signatureAlgorithmName || (signatureAlgorithm === undefined ? "—" : `${signatureAlgorithm}`),
-  },
-  { title: "IKA", isNumber: true, cell: ({ maxIka }) => <Coin amount={maxIka} symbol="IKA" /> },
-  { title: "SUI", isNumber: true, cell: ({ maxSuiMist }) => <Coin amount={maxSuiMist} symbol="SUI" /> },
-];

@@ -18,6 +18,7 @@ export function signSeries(reply: SignStatistics): SignSeries {
     signed.map((stage) => (stage === undefined ? null : read(stage)));
   return {
     times,
+    span: [times[0] ?? 0, (times.at(-1) ?? 0) + reply.stepSeconds],
     counts: [
       { name: "Completed", values: figures.map((each) => countOf(each, Status.completed)) },
       { name: "Failed", values: figures.map((each) => countOf(each, Status.failed)) },
@@ -39,6 +40,8 @@ type SignStatistics = Pick<GetSignStatisticsResponse, "startTime" | "endTime" | 
 interface SignSeries {
   /** The start times of the steps, in seconds since 1970. */
   readonly times: readonly number[];
+  /** The start and end of all steps, so that charts beside each other have one time axis. */
+  readonly span: readonly [number, number];
   readonly counts: readonly ChartSeries[];
   /** In seconds. */
   readonly durations: readonly ChartSeries[];

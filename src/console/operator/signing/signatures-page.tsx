@@ -50,7 +50,7 @@ export function SignaturesPage(): JSX.Element {
 
 function Figures({ reply }: { readonly reply: GetSignStatisticsResponse }): JSX.Element {
   const { total, requestCount, coveredStartTime } = reply;
-  const { times, counts, durations } = useMemo(() => signSeries(reply), [reply]);
+  const { times, span, counts, durations } = useMemo(() => signSeries(reply), [reply]);
   return (
     <>
       <section class="panel" aria-label="Requests by state">
@@ -81,10 +81,18 @@ function Figures({ reply }: { readonly reply: GetSignStatisticsResponse }): JSX.
       </Panel>
       <section class="panel" aria-label="Over time">
         <div class="charts">
-          <TimeChart title="Requests" times={times} series={counts} shape="bars" format={formatCount} />
+          <TimeChart
+            title="Requests"
+            times={times}
+            span={span}
+            series={counts}
+            shape="bars"
+            format={formatCount}
+          />
           <TimeChart
             title="From the user's half to the signature"
             times={times}
+            span={span}
             series={durations}
             format={formatSeconds}
           />

@@ -6,7 +6,7 @@ import {
   type SignRequest,
   SignRequest_Status as Status,
 } from "../../../../gen/client/tss/v1/signing_pb.ts";
-import { CurveSchema, HashSchema, SignatureAlgorithmSchema } from "../../../../gen/client/tss/v1/types_pb.ts";
+import { CurveSchema } from "../../../../gen/client/tss/v1/types_pb.ts";
 import { isUnknown } from "../../api/failure-text.ts";
 import { useOnNetwork, useSession } from "../../api/session.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -22,8 +22,10 @@ import { Time } from "../../design/value/time.tsx";
 import { enumName, formatMoney } from "../../format/text.ts";
 import type { PageProps } from "../../route.ts";
 import { holdText } from "../../signing/hold-rights.ts";
+import { algorithmFacts, chainFacts } from "../../signing/request-facts.tsx";
 import { signStory } from "../../signing/sign-story.ts";
 import { DWalletBadge, SignState } from "../../signing/state-badges.tsx";
+import { ProjectLink } from "../project-link.tsx";
 import { type NextStep, nextStep, waitingStep } from "./next-steps.ts";
 import { EntriesPanel, OperationsPanel } from "./subject-tables.tsx";
 
@@ -38,7 +40,7 @@ export function SubjectPage({ id }: PageProps): JSX.Element {
   );
   if (isUnknown(found.failure, "SUBJECT_NOT_FOUND"))
     return (
-      <PageFrame title="Nothing found">
+      <PageFrame title="Nothing found" up={UP}>
         <Empty title={`There is no sign request, dWallet or operation with this id${onNetwork}`}>
           <code class="wrap">{id}</code>
         </Empty>
@@ -47,6 +49,7 @@ export function SubjectPage({ id }: PageProps): JSX.Element {
   return (
     <PageFrame
       title={found.data === undefined ? "Story" : titleOf(found.data)}
+      up={UP}
       lead="What was signed, names and users are not shown. Each reading is an event of the audit trail."
       actions={
         <button type="button" class="button" disabled={found.isLoading} onClick={found.reload}>
@@ -60,6 +63,8 @@ export function SubjectPage({ id }: PageProps): JSX.Element {
     </PageFrame>
   );
 }
+
+const UP = { href: "#/signatures", title: "Signatures" };
 
 function titleOf({ signRequest, dwallet }: InspectSubjectResponse): string {
   if (signRequest !== undefined) return "Sign request";
@@ -134,8 +139,7 @@ interface RequestFactsProps {
 
 function RequestFacts({ found: { projectId }, request }: RequestFactsProps): JSX.Element {
   const { network } = useSession();
-  const { dwalletId, presignId, signSessionId, txDigest, hold } = request;
-  const { curve, signatureAlgorithm, hashScheme } = request;
+  const { dwalletId, hold } = request;
   return (
     <Panel title="Request">
       <Facts
@@ -143,42 +147,22 @@ function RequestFacts({ found: { projectId }, request }: RequestFactsProps): JSX
           ["Id", <Id id={request.signRequestId} what="sign request id" isWhole />],
           ["Project", projectId && <ProjectLink id={projectId} />],
           ["dWallet", <Id id={dwalletId} what="dWallet id" href={`#/subjects/${dwalletId}`} isWhole />],
-          [
-            "Algorithm",
-            `${enumName(SignatureAlgorithmSchema, signatureAlgorithm)} on ${enumName(CurveSchema, curve)}`,
-          ],
-          ["Hash", enumName(HashSchema, hashScheme)],
+          ...algorithmFacts(request),
           ["Price", formatMoney(request.priceMicroUsd)],
           ["Price of the hold", hold && formatMoney(hold.priceMicroUsd)],
           ["Requested", <Time of={request.createTime} />],
           ["Changed", <Time of={request.updateTime} />],
-          ["Presign", <ChainId id={presignId} what="presign id" kind="object" network={network} isWhole />],
           [
             "Half sent in",
             hold?.txDigest && (
               <ChainId id={hold.txDigest} what="transaction digest" kind="tx" network={network} isWhole />
             ),
           ],
-          [
-            "Transaction",
-            txDigest && (
-              <ChainId id={txDigest} what="transaction digest" kind="tx" network={network} isWhole />
-            ),
-          ],
-          [
-            "Sign session",
-            signSessionId && (
-              <ChainId id={signSessionId} what="sign session id" kind="object" network={network} isWhole />
-            ),
-          ],
+          ...chainFacts(request, network),
         ]}
       />
     </Panel>
   );
-}
-
-function ProjectLink({ id }: { readonly id: string }): JSX.Element {
-  return <Id id={id} what="project id" href={`#/projects/${id}`} isWhole />;
 }
 
 interface DWalletProps {

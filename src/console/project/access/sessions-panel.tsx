@@ -32,7 +32,11 @@ export function SessionsPanel({ userReference }: { readonly userReference?: stri
   );
   const columns = userReference === undefined ? [USER, ...COLUMNS] : COLUMNS;
   return (
-    <Panel title="Sessions" note="Newest first, including ended ones of the last day.">
+    <Panel
+      title="Sessions"
+      note="Newest first, including ended ones of the last day."
+      isNamedByPage={userReference === undefined}
+    >
       <ListTable
         caption="Sessions"
         columns={[
@@ -115,10 +119,10 @@ function limitsOf({ allowance, budgetLeft }: Session): LimitedKey {
   return isLimited ? { allowance: { ...allowance, userReferences: [] }, budgetLeft } : {};
 }
 
-function SessionActions({ session, onRevoke }: SessionActionsProps): JSX.Element {
+function SessionActions({ session, onRevoke }: SessionActionsProps): JSX.Element | null {
   const { sessionId, revokeTime, expireTime } = session;
   const isOver = expireTime !== undefined && timestampDate(expireTime).getTime() <= Date.now();
-  if (revokeTime !== undefined || isOver) return <span class="muted">—</span>;
+  if (revokeTime !== undefined || isOver) return null;
   return (
     <button type="button" class="button button-small button-danger" onClick={onRevoke}>
       Revoke<span class="visually-hidden"> the session {shortId(sessionId)}</span>

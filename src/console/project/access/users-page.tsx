@@ -48,26 +48,13 @@ export function UsersPage(): JSX.Element {
       lead="By the project’s own references. A user exists from the first call that names it."
     >
       <section class="panel" aria-label="Users">
-        <form
-          class="filters"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (fault === undefined) setWanted(prefix);
-          }}
-        >
-          <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
-          <button type="submit" class="button">
-            Filter
-          </button>
-          <SelectField label="State" options={STATES} value={state} isInline onSelect={setState} />
-        </form>
         <ListTable
           caption="Users"
           columns={[
             ...COLUMNS,
             {
               title: "Actions",
-              cell: (user) => <UserActions user={user} onOpen={(kind) => setOpen({ kind, user })} />,
+              cell: (user) => <UserActions user={user} isSmall onOpen={(kind) => setOpen({ kind, user })} />,
             },
           ]}
           rowKey={({ reference }) => reference}
@@ -80,6 +67,21 @@ export function UsersPage(): JSX.Element {
           }
           pages={users}
           lines={6}
+          filter={
+            <form
+              class="filters"
+              onSubmit={(event) => {
+                event.preventDefault();
+                if (fault === undefined) setWanted(prefix);
+              }}
+            >
+              <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
+              <button type="submit" class="button">
+                Filter
+              </button>
+              <SelectField label="State" options={STATES} value={state} onSelect={setState} />
+            </form>
+          }
         />
       </section>
       {open?.kind === "freeze" && <FreezeUserDialog user={open.user} onClose={close} onDone={done} />}
@@ -118,15 +120,16 @@ const COLUMNS: readonly DataColumn<User>[] = [
 ];
 
 /** The buttons that change a user. */
-export function UserActions({ user, onOpen }: UserActionsProps): JSX.Element {
+export function UserActions({ user, onOpen, isSmall = false }: UserActionsProps): JSX.Element {
   const { reference, freezeTime } = user;
+  const size = isSmall ? " button-small" : "";
   return (
     <span class="row-actions">
-      <button type="button" class="button button-small" onClick={() => onOpen("freeze")}>
+      <button type="button" class={`button${size}`} onClick={() => onOpen("freeze")}>
         {freezeTime === undefined ? "Freeze" : "Unfreeze"}
         <span class="visually-hidden"> the user {reference}</span>
       </button>
-      <button type="button" class="button button-small button-danger" onClick={() => onOpen("delete")}>
+      <button type="button" class={`button button-danger${size}`} onClick={() => onOpen("delete")}>
         Delete<span class="visually-hidden"> the user {reference}</span>
       </button>
     </span>
@@ -135,5 +138,7 @@ export function UserActions({ user, onOpen }: UserActionsProps): JSX.Element {
 
 interface UserActionsProps {
   readonly user: User;
+  /** True in a row of a table. */
+  readonly isSmall?: boolean;
   onOpen(kind: OpenDialog["kind"]): void;
 }

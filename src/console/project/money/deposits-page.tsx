@@ -183,7 +183,7 @@ function Amount({ of: deposit, coins }: AmountProps): JSX.Element {
   const amount = BigInt(deposit.amount);
   return (
     <span title={`${plainUnits(amount, coin.decimals)} ${coin.symbol}`}>
-      {shortUnits(amount, coin.decimals, coin.symbol)}
+      {shortUnits(amount, coin.decimals)}
     </span>
   );
 }

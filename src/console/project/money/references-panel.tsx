@@ -35,18 +35,6 @@ export function ReferencesPanel(): JSX.Element {
   );
   return (
     <Panel title="Addresses with a reference" note="One for each reference that the project has requested.">
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (fault === undefined) setWanted(prefix);
-        }}
-      >
-        <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
-        <button type="submit" class="button">
-          Filter
-        </button>
-      </form>
       <ListTable
         caption="Addresses with a reference"
         columns={columnsOn(network)}
@@ -59,6 +47,20 @@ export function ReferencesPanel(): JSX.Element {
           </Empty>
         }
         pages={addresses}
+        filter={
+          <form
+            class="filters"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (fault === undefined) setWanted(prefix);
+            }}
+          >
+            <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
+            <button type="submit" class="button">
+              Filter
+            </button>
+          </form>
+        }
       />
     </Panel>
   );

@@ -31,7 +31,7 @@ export function DWalletPage({ id }: PageProps): JSX.Element {
       </PageFrame>
     );
   return (
-    <PageFrame title="dWallet" up={{ href: "#/dwallets", title: "All dWallets" }}>
+    <PageFrame title={dwallet.data?.name ?? "dWallet"} up={{ href: "#/dwallets", title: "All dWallets" }}>
       <Loaded call={dwallet} lines={8}>
         {(found) => <Parts dwallet={found} />}
       </Loaded>
@@ -75,7 +75,6 @@ function Parts({ dwallet }: { readonly dwallet: DWallet }): JSX.Element {
       <Panel title="Key">
         <Facts
           facts={[
-            ["Name", dwallet.name],
             [
               "User",
               dwallet.userReference === undefined ? undefined : (

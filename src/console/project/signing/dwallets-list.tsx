@@ -42,7 +42,11 @@ const COLUMNS: readonly DataColumn<DWallet>[] = [
     title: "dWallet",
     cell: ({ dwalletId, name }) => (
       <>
-        {name !== undefined && <Cut text={name} />}{" "}
+        {name !== undefined && (
+          <div>
+            <Cut text={name} />
+          </div>
+        )}
         {dwalletId === "" ? (
           <span class="muted">not on the chain yet</span>
         ) : (

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type SignRequest, SignRequest_Status as Status } from "../../../../gen/client/tss/v1/signing_pb.ts";
-import { CurveSchema, HashSchema, SignatureAlgorithmSchema } from "../../../../gen/client/tss/v1/types_pb.ts";
 import { isUnknown } from "../../api/failure-text.ts";
 import { useSession } from "../../api/session.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -14,10 +13,11 @@ import { Panel } from "../../design/panel.tsx";
 import { type DataColumn, DataTable } from "../../design/table/data-table.tsx";
 import { useNow } from "../../design/use-now.ts";
 import { Facts } from "../../design/value/facts.tsx";
-import { ChainId, Id } from "../../design/value/id.tsx";
+import { Id } from "../../design/value/id.tsx";
 import { Time } from "../../design/value/time.tsx";
-import { enumName, formatDuration, formatHex, formatMoney, formatMoneyChange } from "../../format/text.ts";
+import { formatDuration, formatHex, formatMoney, formatMoneyChange } from "../../format/text.ts";
 import type { PageProps } from "../../route.ts";
+import { algorithmFacts, chainFacts } from "../../signing/request-facts.tsx";
 import { keptOf, ledgerEntriesOf, type StoryEntry, signStory } from "../../signing/sign-story.ts";
 import { SignState } from "../../signing/state-badges.tsx";
 import { UserLink } from "../access/user-link.tsx";
@@ -95,9 +95,7 @@ function StoryPanel({ request }: PartProps): JSX.Element {
 const REDRAW_MS = 250;
 
 function RequestPanel({ request }: PartProps): JSX.Element {
-  const { userReference, status } = request;
-  const { dwalletId, curve, signatureAlgorithm, hashScheme } = request;
-  const algorithm = `${enumName(SignatureAlgorithmSchema, signatureAlgorithm)} on ${enumName(CurveSchema, curve)}`;
+  const { userReference, status, dwalletId } = request;
   return (
     <Panel title="Request">
       <Facts
@@ -105,8 +103,7 @@ function RequestPanel({ request }: PartProps): JSX.Element {
           ["Id", <Id id={request.signRequestId} what="sign request id" isWhole />],
           ["User", userReference === undefined ? NO_USER : <UserLink reference={userReference} />],
           ["dWallet", <Id id={dwalletId} what="dWallet id" href={`#/dwallets/${dwalletId}`} isWhole />],
-          ["Algorithm", algorithm],
-          ["Hash", enumName(HashSchema, hashScheme)],
+          ...algorithmFacts(request),
           ["Message", <Message bytes={request.message} />],
           ["Requested", <Time of={request.createTime} />],
           ["Reserved until", status === Status.prepared ? <Time of={request.expireTime} /> : undefined],
@@ -120,7 +117,7 @@ const NO_USER = <span class="muted">none: the dWallet belongs to no user</span>;
 
 function ChainPanel({ request }: PartProps): JSX.Element {
   const { network } = useSession();
-  const { signature, txDigest, signSessionId, presignId } = request;
+  const { signature } = request;
   return (
     <Panel title="Signature and chain">
       <Facts
@@ -133,19 +130,7 @@ function ChainPanel({ request }: PartProps): JSX.Element {
               <Id id={formatHex(signature)} what="signature" isWhole />
             ),
           ],
-          ["Presign", <ChainId id={presignId} what="presign id" kind="object" network={network} isWhole />],
-          [
-            "Transaction",
-            txDigest && (
-              <ChainId id={txDigest} what="transaction digest" kind="tx" network={network} isWhole />
-            ),
-          ],
-          [
-            "Sign session",
-            signSessionId && (
-              <ChainId id={signSessionId} what="sign session id" kind="object" network={network} isWhole />
-            ),
-          ],
+          ...chainFacts(request, network),
         ]}
       />
     </Panel>
@@ -186,7 +171,7 @@ function moneyNote(request: SignRequest, price: string): string | undefined {
 const ENTRY_COLUMNS: readonly DataColumn<StoryEntry>[] = [
   { title: "Kind", cell: ({ amountMicroUsd }) => (amountMicroUsd < 0n ? "charge" : "refund") },
   { title: "Entry", cell: ({ id }) => <Id id={id} what="ledger entry id" href="#/balance" /> },
-  { title: "Booked", cell: ({ time }) => <Time of={time} /> },
+  { title: "Booked", cell: ({ time }) => <Time of={time} otherwise="with the half" /> },
   {
     title: "Change",
     isNumber: true,

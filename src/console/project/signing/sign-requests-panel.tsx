@@ -22,14 +22,11 @@ import { SignState } from "../../signing/state-badges.tsx";
 import { UserLink } from "../access/user-link.tsx";
 
 const HELD = "held";
-const STATES = [
-  ["", "all"],
-  [HELD, "held, waiting for a release"],
-  ...enumOptions(SignRequest_StatusSchema),
-] as const;
+const STATES = [["", "all"], [HELD, "held"], ...enumOptions(SignRequest_StatusSchema)] as const;
 
 /** Live sign requests, of one dWallet or one user if it is given: polls the list, and follows open requests. */
-export function SignRequestsPanel({ dwalletId, userReference }: SignRequestsPanelProps): JSX.Element {
+export function SignRequestsPanel(props: SignRequestsPanelProps): JSX.Element {
+  const { dwalletId, userReference, isWholePage = false } = props;
   const { signing } = useSession();
   const [status, setStatus] = useUrlFilter("state", "", isOneOf(STATES));
   const requests = usePages(
@@ -48,20 +45,21 @@ export function SignRequestsPanel({ dwalletId, userReference }: SignRequestsPane
   );
   const newest = useSignRequests(requests.data?.items ?? []);
   return (
-    <Panel
-      title="Sign requests"
-      note="Newest first. Open requests update live."
-      actions={<SelectField label="State" options={STATES} value={status} isInline onSelect={setStatus} />}
-    >
+    <Panel title="Sign requests" note="Newest first. Open requests update live." isNamedByPage={isWholePage}>
       <Announcer requests={newest} />
       <ListTable
         caption="Sign requests"
-        columns={COLUMNS}
+        columns={columnsOf(props)}
         rows={newest}
         rowKey={({ signRequestId }) => signRequestId}
         empty={<Empty title="No sign requests">New requests appear here automatically.</Empty>}
         pages={requests}
         lines={6}
+        filter={
+          <div class="filters">
+            <SelectField label="State" options={STATES} value={status} onSelect={setStatus} />
+          </div>
+        }
       />
     </Panel>
   );
@@ -70,6 +68,15 @@ export function SignRequestsPanel({ dwalletId, userReference }: SignRequestsPane
 interface SignRequestsPanelProps {
   readonly dwalletId?: string;
   readonly userReference?: string;
+  /** True if the page has nothing else and names the list. */
+  readonly isWholePage?: boolean;
+}
+
+/** The columns without those that are the same in each row. */
+function columnsOf({ dwalletId, userReference }: SignRequestsPanelProps): readonly DataColumn<SignRequest>[] {
+  const same = [dwalletId !== undefined && ["dWallet", "User"], userReference !== undefined && ["User"]];
+  const hidden = same.flatMap((titles) => titles || []);
+  return COLUMNS.filter(({ title }) => !hidden.includes(title));
 }
 
 const LIST_MS = 3_000;

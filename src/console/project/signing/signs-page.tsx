@@ -5,7 +5,7 @@ import { SignRequestsPanel } from "./sign-requests-panel.tsx";
 export function SignsPage(): JSX.Element {
   return (
     <PageFrame title="Sign requests" lead="From the reservation of a presign to the verified signature.">
-      <SignRequestsPanel />
+      <SignRequestsPanel isWholePage />
     </PageFrame>
   );
 }

@@ -55,6 +55,7 @@ export function WebhookPage({ id: webhookEndpointId }: PageProps): JSX.Element {
   return (
     <PageFrame
       title="Endpoint"
+      lead={endpoint?.url}
       up={ALL}
       actions={endpoint && <EndpointActions endpoint={endpoint} onOpen={setOpen} />}
     >
@@ -199,11 +200,7 @@ function DeliveriesPanel({ endpointId: webhookEndpointId }: { readonly endpointI
     { everyMs: 3_000 },
   );
   return (
-    <Panel
-      title="Deliveries"
-      note="Newest first, of the last 30 days."
-      actions={<SelectField label="State" options={STATES} value={state} isInline onSelect={setState} />}
-    >
+    <Panel title="Deliveries" note="Newest first, of the last 30 days.">
       <ListTable
         caption="Deliveries"
         columns={[
@@ -221,6 +218,11 @@ function DeliveriesPanel({ endpointId: webhookEndpointId }: { readonly endpointI
         empty={<Empty title="No deliveries">Each later event becomes one.</Empty>}
         pages={deliveries}
         lines={6}
+        filter={
+          <div class="filters">
+            <SelectField label="State" options={STATES} value={state} onSelect={setState} />
+          </div>
+        }
       />
       {sending !== undefined && (
         <ResendDialog
