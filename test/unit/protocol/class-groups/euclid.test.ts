@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { kernelEuclid } from "../../../../src/protocol/class-groups/euclid.ts";
 import { type Euclid, limbEuclid } from "../../../../src/protocol/class-groups/euclid-limbs.ts";
 import { bitLength, extendedGcd } from "../../../../src/protocol/class-groups/integers.ts";
+import { kernelPermutation } from "../../../../src/protocol/signatures/keccak.ts";
 
 const lengths = fc.integer({ min: 2, max: 1800 });
 /** A pair left > right > 0 of any lengths, often with a long common divisor. */
@@ -116,14 +117,18 @@ describe.each(implementations)("a partial run of Euclid, %s,", (_, euclid) => {
 describe("a runtime that cannot run the kernel", () => {
   it("is one without WebAssembly, or whose policy refuses to compile it", () => {
     expect(kernelEuclid(undefined)).toBeUndefined();
+    let askedCount = 0;
     const refusing = {
       ...WebAssembly,
       Module: class {
         constructor() {
+          askedCount++;
           throw new WebAssembly.CompileError("refused by the Content Security Policy");
         }
       },
-    };
-    expect(kernelEuclid(refusing as unknown as typeof WebAssembly)).toBeUndefined();
+    } as unknown as typeof WebAssembly;
+    expect(kernelEuclid(refusing)).toBeUndefined();
+    expect(kernelPermutation(refusing)).toBeUndefined();
+    expect(askedCount, "a policy reports each refusal").toBe(1);
   });
 });
