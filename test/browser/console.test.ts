@@ -823,6 +823,22 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(page.url()).toMatch(new RegExp(`#/audit\\?project=${projectId}$`));
   });
 
+  it("says that a long list is sorted within its page, and sorts all rows on request", async () => {
+    const page = await pages.signedIn("operator");
+    await visit(page, { path: "audit" });
+    const pager = page.getByRole("navigation", { name: "Pages of audit events" });
+    await pager.getByText("Page 1", { exact: true }).waitFor();
+    await page.getByRole("columnheader", { name: "Event" }).getByRole("button").click();
+    await page.getByText("Sorted by “Event” within the 50 rows of this page.").waitFor();
+    const firstRow = page.getByRole("row").nth(1).getByRole("link", { name: "1", exact: true });
+    expect(await firstRow.count()).toBe(0);
+    await page.getByRole("button", { name: "Sort all rows" }).click();
+    await page.getByText(/^Sorted by “Event” among all \d+ rows\./).waitFor();
+    await firstRow.waitFor();
+    expect(await pager.count()).toBe(0);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it("filters the audit trail by action and by day", async () => {
     const page = await pages.signedIn("operator");
     await visit(page, { path: "audit" });

@@ -26,9 +26,10 @@ export async function listDepositAddresses(
         db,
         sql`SELECT a.address, a.reference, a.created_at AS "createdAt", sums.*
             FROM (
-              SELECT a.address, a.reference, a.created_at
-              FROM project p JOIN deposit_address a ON a.project_id = p.id AND a.network = p.network
-              WHERE p.id = ${projectId}::uuid AND a.reference > ${after} AND a.reference >= ${prefix}
+              SELECT a.address, a.reference, a.created_at FROM deposit_address a
+              WHERE a.project_id = ${projectId}::uuid
+                AND a.network = (SELECT network FROM project WHERE id = ${projectId}::uuid)
+                AND a.reference > ${after} AND a.reference >= ${prefix}
                 AND a.reference < ${prefix}::text || ${ABOVE} ${which}
               ORDER BY a.reference LIMIT ${count}
             ) a CROSS JOIN LATERAL (
