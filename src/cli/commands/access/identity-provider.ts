@@ -50,7 +50,7 @@ const add = serviceCommand({
     maxAge: optional("<duration>", "the maximum age of a token; default 10m", duration(1)),
     scopes: defaulted(
       "<list>",
-      `the permissions of its sessions, of ${SCOPES.join(",")}`,
+      `its sessions' permissions, of ${SCOPES.join(",")}`,
       choicesOf(SCOPES),
       DEFAULT_SCOPES.join(","),
     ),
