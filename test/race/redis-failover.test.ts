@@ -61,7 +61,7 @@ const SIZE = { burstCount: 5, perSecond: 0.001 };
 const yes = () => true;
 const no = () => false;
 
-/** Sends a topic from one replica until it arrives at the other. A signal that was lost is not sent again by itself. */
+/** Sends a topic from one replica until it arrives at the other. Nothing repeats a lost signal. */
 async function wakes(from: Replica, to: Replica): Promise<void> {
   const topic = `kind:${crypto.randomUUID()}`;
   let hasArrived = false;

@@ -5,14 +5,14 @@ import { isOneOf, useUrlFilter } from "../../address/use-url-filter.ts";
 import { useSession } from "../../api/session.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { Empty } from "../../design/empty.tsx";
-import { SelectField, TextField } from "../../design/form/field.tsx";
+import { SelectField } from "../../design/form/field.tsx";
 import { PageFrame } from "../../design/page-frame.tsx";
 import type { DataColumn } from "../../design/table/data-table.tsx";
 import { ListTable } from "../../design/table/list-table.tsx";
 import { Time } from "../../design/value/time.tsx";
-import { prefixFault } from "../../format/input-faults.ts";
 import { plainTime } from "../../format/text.ts";
 import { UserBadge } from "../../signing/state-badges.tsx";
+import { ReferenceFilter } from "../reference-filter.tsx";
 import { DeleteUserDialog, FreezeUserDialog } from "./user-dialogs.tsx";
 import { UserLink } from "./user-link.tsx";
 
@@ -21,9 +21,7 @@ export function UsersPage(): JSX.Element {
   const { users: client } = useSession();
   const [state, setState] = useUrlFilter("state", "", isOneOf(STATES));
   const [wanted, setWanted] = useUrlFilter("prefix", "");
-  const [prefix, setPrefix] = useState(wanted);
   const [open, setOpen] = useState<OpenDialog>();
-  const fault = prefixFault(prefix);
   const users = usePages(
     "users",
     async (at, signal) => {
@@ -68,19 +66,9 @@ export function UsersPage(): JSX.Element {
           pages={users}
           lines={6}
           filter={
-            <form
-              class="filters"
-              onSubmit={(event) => {
-                event.preventDefault();
-                if (fault === undefined) setWanted(prefix);
-              }}
-            >
-              <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
-              <button type="submit" class="button">
-                Filter
-              </button>
+            <ReferenceFilter wanted={wanted} onFilter={setWanted}>
               <SelectField label="State" options={STATES} value={state} onSelect={setState} />
-            </form>
+            </ReferenceFilter>
           }
         />
       </section>

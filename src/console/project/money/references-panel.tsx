@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { DepositAddress } from "../../../../gen/client/tss/v1/billing_pb.ts";
 import type { DWallet } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
 import { CurveSchema } from "../../../../gen/client/tss/v1/types_pb.ts";
@@ -9,21 +8,18 @@ import { useUrlFilter } from "../../address/use-url-filter.ts";
 import { useSession } from "../../api/session.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { Empty } from "../../design/empty.tsx";
-import { TextField } from "../../design/form/field.tsx";
 import { Panel } from "../../design/panel.tsx";
 import type { DataColumn } from "../../design/table/data-table.tsx";
 import { ListTable } from "../../design/table/list-table.tsx";
 import { Cut } from "../../design/value/cut.tsx";
 import { ChainId } from "../../design/value/id.tsx";
-import { lengthFault } from "../../format/input-faults.ts";
 import { formatMoney, plainMoney } from "../../format/text.ts";
+import { ReferenceFilter } from "../reference-filter.tsx";
 
 /** The deposit addresses with a reference of the project, such as its user's id. */
 export function ReferencesPanel(): JSX.Element {
   const { billing, network } = useSession();
   const [wanted, setWanted] = useUrlFilter("reference", "");
-  const [prefix, setPrefix] = useState(wanted);
-  const fault = lengthFault(prefix, REFERENCE_MAX_LENGTH);
   const addresses = usePages(
     "addresses",
     async (at, signal) => {
@@ -47,26 +43,11 @@ export function ReferencesPanel(): JSX.Element {
           </Empty>
         }
         pages={addresses}
-        filter={
-          <form
-            class="filters"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (fault === undefined) setWanted(prefix);
-            }}
-          >
-            <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
-            <button type="submit" class="button">
-              Filter
-            </button>
-          </form>
-        }
+        filter={<ReferenceFilter wanted={wanted} onFilter={setWanted} />}
       />
     </Panel>
   );
 }
-
-const REFERENCE_MAX_LENGTH = 128;
 
 const columnsOn = (network: string): readonly DataColumn<DepositAddress>[] => [
   {

@@ -87,8 +87,7 @@ export const ERROR_CATALOGUE = {
   OUT_OF_REACH: kind(
     Code.PermissionDenied,
     "The caller is confined to users or dWallets, and the call is about the whole project, another user, or the held half " +
-      "of another user. Use a key " +
-      "of the project that is not confined, or leave out the user.",
+      "of another user. Use a key of the project that is not confined, or leave out the user.",
   ),
   NETWORK_DISABLED: kind(Code.PermissionDenied, "This service does not serve that network.", {
     metadata: ["network"],

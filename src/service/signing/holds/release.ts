@@ -19,8 +19,9 @@ import { ENDED_HOLD, endHeld, isHeld, laterThan } from "./end-held.ts";
 /**
  * Releases a held half, and queues the transaction that requests its signature. Of all releases, cancellations and
  * expiries of a half, one counts. A repeated call returns the request in its current state. Throws
- * SIGN_REQUEST_NOT_FOUND, OUT_OF_REACH for a holder and the half of somebody else, ALGORITHM_NOT_ALLOWED, DWALLET_LEFT, USER_FROZEN, and WRONG_STATE if the half is not held: not
- * verified yet, ended or expired, or if the key, session or holder that gave it is revoked or removed.
+ * SIGN_REQUEST_NOT_FOUND, OUT_OF_REACH for a holder and the half of somebody else, ALGORITHM_NOT_ALLOWED, DWALLET_LEFT,
+ * USER_FROZEN, and WRONG_STATE if the half is not held: not verified yet, ended or expired, or if the key, session or
+ * holder that gave it is revoked or removed.
  */
 export async function releaseSign(
   { database, signals }: HoldDeps,
@@ -43,7 +44,8 @@ export async function releaseSign(
 
 /**
  * Ends a held half, and refunds its price without the price of the hold. A repeated call returns the request. Throws
- * SIGN_REQUEST_NOT_FOUND, OUT_OF_REACH, SCOPE_MISSING, and WRONG_STATE if the half is not held: not verified yet, released or ended.
+ * SIGN_REQUEST_NOT_FOUND, OUT_OF_REACH, SCOPE_MISSING, and WRONG_STATE if the half is not held: not verified yet,
+ * released or ended.
  */
 export async function cancelSign(
   { database, signals }: HoldDeps,
